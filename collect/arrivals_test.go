@@ -63,14 +63,14 @@ func TestArrivalsAreBounded(t *testing.T) {
 	post(t, col, traceJSON("f", ""), "Origin", "https://"+strings.Repeat("long.", 10_000))
 	got := col.Arrivals().Refused
 	if len(got) != mostRefused || got[1].Origin != "https://shop.example" || got[1].Requests != 5*mostRefused {
-		t.Fatalf("%d are kept, the second is %+v", len(got), got[1])
+		t.Fatalf("%d origins are kept, the second is %+v", len(got), got[1])
 	}
 	for i, r := range got {
 		if n := len(r.Origin) + len(r.Error); n > 2*mostRefusedMessage+10 {
-			t.Errorf("%d bytes of one are kept", n)
+			t.Errorf("%d bytes of an origin are kept", n)
 		}
 		if i > 0 && r.Last.After(got[i-1].Last) {
-			t.Errorf("%+v stands behind %+v", r, got[i-1])
+			t.Errorf("%+v is listed after %+v", r, got[i-1])
 		}
 	}
 }

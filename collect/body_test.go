@@ -34,7 +34,7 @@ func TestEncodings(t *testing.T) {
 		{"object", one, 1, false},
 		{"object over several lines", strings.ReplaceAll(one, ",", ",\n"), 1, false},
 		{"lines", one + "\n" + two + "\n", 2, false},
-		{"nothing between", one + two, 2, false},
+		{"no separator", one + two, 2, false},
 		{"array", "[" + one + " ,\n" + two + "]", 2, false},
 		{"document", oneBinary, 1, true},
 		{"one delimited", delimited(oneBinary), 1, true},
@@ -236,9 +236,9 @@ func TestWire(t *testing.T) {
 	}{
 		{"slow", head + "Content-Length: 100\r\n\r\n{", false, "408 "},
 		{"slow chunks", head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", false, "408 "},
-		{"shorter than said", head + "Content-Length: 100\r\n\r\n{", true, "400 "},
-		{"chunk cut off", head + "Transfer-Encoding: chunked\r\n\r\n100\r\n{", true, "400 "},
-		{"no chunk", head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", true, "400 "},
+		{"shorter than Content-Length", head + "Content-Length: 100\r\n\r\n{", true, "400 "},
+		{"truncated chunk", head + "Transfer-Encoding: chunked\r\n\r\n100\r\n{", true, "400 "},
+		{"not a chunk", head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", true, "400 "},
 		{"endless chunks", head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1000\r\n"+strings.Repeat(" ",
 			0x1000)+"\r\n", 65), false, "413 "},
 		{"longer than allowed", head + "Content-Length: 262145\r\n\r\n", false, "413 "},
@@ -310,7 +310,7 @@ func TestInFlight(t *testing.T) {
 	}
 	release := hold(4, 10)
 	if got := post(t, col, traceJSON("f", "")); got.status != 202 {
-		t.Errorf("beside four slow clients: got %d %q", got.status, got.Error)
+		t.Errorf("in parallel with four slow clients: got %d %q", got.status, got.Error)
 	}
 	release()
 	release = hold(2, 8<<10+1)
@@ -318,7 +318,7 @@ func TestInFlight(t *testing.T) {
 	got := post(t, col, traceJSON("f", ""))
 	if got.status != 503 || !strings.Contains(got.Error, "too many requests at work") ||
 		got.header.Get("Retry-After") == "" {
-		t.Errorf("beside four that hold all: got %d %q", got.status, got.Error)
+		t.Errorf("in parallel with four clients that hold all memory: got %d %q", got.status, got.Error)
 	}
 	release()
 	release2()

@@ -60,7 +60,7 @@ func TestPageBudget(t *testing.T) {
 		t.Errorf("%v are counted as folded, want %d", n, 8*37)
 	}
 	if n := strings.Count(log.String(), "too many distinct pages this hour"); n != 1 {
-		t.Errorf("the log has this %d times:\n%s", n, log.String())
+		t.Errorf("the log has the line %d times:\n%s", n, log.String())
 	}
 	// Known pages and placeholders still have a place.
 	clear(s.records)
@@ -216,7 +216,7 @@ func TestTagLimits(t *testing.T) {
 		}
 	}
 	if _, tr := send(`"release":"r0",`); tr.Context.Release != "r0" {
-		t.Error("a release that is known is folded")
+		t.Error("a known release is folded")
 	}
 	if n := s.metric(t, "folded_total", "release"); n != 3 {
 		t.Errorf("%v traces are counted as folded", n)
@@ -301,7 +301,7 @@ func TestLabelLimits(t *testing.T) {
 		t.Errorf("%v traces are counted as folded", n)
 	}
 	if n := strings.Count(log.String(), "too many distinct names"); n != 2 {
-		t.Errorf("the log has this %d times:\n%s", n, log.String())
+		t.Errorf("the log has the line %d times:\n%s", n, log.String())
 	}
 	now = now.Add(time.Hour)
 	want("more=x", trie.Label{Key: "more", Value: "x"})

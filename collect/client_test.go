@@ -75,7 +75,7 @@ func TestSender(t *testing.T) {
 			got += "?"
 		}
 		if got != c.want {
-			t.Errorf("%q behind %q says %.60q: got %s, want %s", c.peer, c.proxies, c.sent, got, c.want)
+			t.Errorf("%q behind %q sends %.60q: got %s, want %s", c.peer, c.proxies, c.sent, got, c.want)
 		}
 	}
 	// Two header lines are one list.
@@ -129,7 +129,7 @@ func TestAsksForProxy(t *testing.T) {
 		}
 		if got := strings.Count(log.String(), "name it with --trusted-proxies"); got != c.want ||
 			strings.Contains(log.String(), "192.0.2.1") {
-			t.Errorf("%v, %s: asked %d times, want %d: %s", c.proxies, c.header, got, c.want, &log)
+			t.Errorf("%v, %s: warned %d times, want %d: %s", c.proxies, c.header, got, c.want, &log)
 		}
 	}
 }

@@ -59,10 +59,10 @@ func TestRoundTrip(t *testing.T) {
 		}
 		exp.Context.Page = PageRules{}.Page(exp.Context.Page)
 		if !tr.Equal(exp) {
-			t.Errorf("trace %s of %s came back changed", r.ID, exp.Context.Page)
+			t.Errorf("trace %s of %s was changed", r.ID, exp.Context.Page)
 		}
 		if !slices.Equal(r.Pages, []string{exp.Context.Page}) {
-			t.Errorf("trace %s is of pages %q, want %q", r.ID, r.Pages, exp.Context.Page)
+			t.Errorf("trace %s has the pages %q, want %q", r.ID, r.Pages, exp.Context.Page)
 		}
 		return nil
 	})
@@ -130,11 +130,11 @@ func TestBatch(t *testing.T) {
 			"1 400 not in the binary format|3 400 not in the binary format|4 400 unexpected EOF", ""},
 		{"JSON among documents", delimited(good(1), traceJSON("a", "")), "application/x-protobuf", 202, 1,
 			"1 400 not in the binary format", ""},
-		{"none is good", withStacks(`{"frameId":9}`) + "{}", "", 422, 0,
+		{"none is valid", withStacks(`{"frameId":9}`) + "{}", "", 422, 0,
 			"0 422 trace.stacks[0].frameId|1 400 resources: missing",
 			"none of 2 traces is acceptable; the first: invalid: trace.stacks[0].frameId"},
 		{"the same twice", traceJSON("a", "") + traceJSON("a", ""), "", 202, 2, "", ""},
-		{"cut off", traceJSON("a", "") + `{"a":`, "", 400, 0, "", "the document ends"},
+		{"truncated", traceJSON("a", "") + `{"a":`, "", 400, 0, "", "the document ends"},
 	} {
 		col, s := newCollector(Options{})
 		got := post(t, col, c.body, "Content-Type", c.media)
@@ -203,7 +203,7 @@ func TestIdentity(t *testing.T) {
 		post(t, col, traceJSON("a", view))
 		r := s.only(t)
 		if got := traceOf(t, r).Context.ViewID; got != string(r.ID.View[:]) {
-			t.Errorf("%s: the trace is of view %x, the record of %x", view, got, r.ID.View)
+			t.Errorf("%s: the trace has the view %x, the record %x", view, got, r.ID.View)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	families, err := s.metrics.Gather()
-	if err != nil || len(families) != 19 { // one has no value yet: there are no page views
+	if err != nil || len(families) != 19 { // one has no value without page views
 		t.Errorf("%d metrics, %v", len(families), err)
 	}
 }

@@ -97,7 +97,7 @@ func TestDebugIDShows(t *testing.T) {
 		Line: 1, Column: 1})
 	col, _ := newCollector(Options{FirstParty: []string{"x.example"}})
 	if encode.Repair(tr) || !col.shows(&tr.Trie, nil, &redact.Redactor{}, "") {
-		t.Error("there is something to do")
+		t.Error("the trace needs changes")
 	}
 }
 

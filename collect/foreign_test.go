@@ -34,7 +34,7 @@ func TestForeign(t *testing.T) {
 		resources []string
 		want      string // names, root first
 	}{
-		{"all are shown", nil, []string{own, "https://ads.example/x.js", "https://ads.example/y.js"}, "f0 f1 f2"},
+		{"all are first-party", nil, []string{own, "https://ads.example/x.js", "https://ads.example/y.js"}, "f0 f1 f2"},
 		{"run of another host", first, []string{own, "https://ads.example/x.js", "https://ads.example/y.js", own},
 			"f0 (third-party ads.example) f3"},
 		{"two hosts", first, []string{"https://ads.example/x.js", "https://Ads2.example:8443/y.js"},
@@ -60,7 +60,7 @@ func TestForeign(t *testing.T) {
 			"f0 (fieldtrie) f3"},
 		{"neutral names", nil, []string{"https://Example.com/load.js", own, "https://example.com/all.0123456789ab.mjs",
 			"https://example.com/core.js"}, "(fieldtrie) f1 (fieldtrie)"},
-		{"neutral names elsewhere", nil, []string{own, "https://www.example.com/rest.mjs",
+		{"neutral names on another host", nil, []string{own, "https://www.example.com/rest.mjs",
 			"https://example.com/js/core.js", "https://example.com/loader.js", "file:///core.js"}, "f0 f1 f2 f3 f4"},
 		{"extensions", nil, []string{own, "chrome-extension://abc/x.js", "moz-extension://def/y.js", own},
 			"f0 (unknown) f3"},

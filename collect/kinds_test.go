@@ -58,7 +58,7 @@ func planted(t *testing.T, text string) map[string]string {
 	trace(inNames, func(_, _, frame map[string]any) { frame["name"] = text })
 	trace(inNames, span("feature", text))
 	trace(inNames, span("label", "phase="+text))
-	if !strings.Contains(text, "=") { // which would end the key
+	if !strings.Contains(text, "=") { // "=" would end the key
 		trace(inNames, span("label", text+"=x"))
 	}
 	trace(inNames, set("labels", map[string]string{"tier": text}))
@@ -96,7 +96,8 @@ func planted(t *testing.T, text string) map[string]string {
 	return out
 }
 
-// documented returns the kinds in the table of docs/privacy.md, with the places where they stay.
+// documented returns the kinds in the table of docs/privacy.md, with the places where they are
+// kept.
 func documented(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/privacy.md")
@@ -120,8 +121,8 @@ func documented(t *testing.T) map[string]string {
 	return out
 }
 
-// TestKindsAreDocumented checks that each kind of personal data and secrets is stored only where
-// docs/privacy.md says.
+// TestKindsAreDocumented checks that each kind of personal data and secrets is stored only in the
+// places listed in docs/privacy.md.
 func TestKindsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("redact/testdata/kinds.txt")
 	if err != nil {
@@ -148,12 +149,12 @@ func TestKindsAreDocumented(t *testing.T) {
 	}
 	for kind, places := range got {
 		if want[kind] != places {
-			t.Errorf("%s: stays in %s, and docs/privacy.md says %q", kind, places, want[kind])
+			t.Errorf("%s: stored in %s, but docs/privacy.md lists %q", kind, places, want[kind])
 		}
 	}
 	for kind := range want {
 		if got[kind] == "" {
-			t.Errorf("%s: docs/privacy.md names it, and redact/testdata/kinds.txt does not", kind)
+			t.Errorf("%s: in docs/privacy.md, but not in redact/testdata/kinds.txt", kind)
 		}
 	}
 	if t.Failed() {

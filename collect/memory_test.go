@@ -50,7 +50,7 @@ func TestHeldBodiesGiveWay(t *testing.T) {
 		}
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusAccepted {
-			t.Errorf("request %d beside bodies that are held back: %s", i, res.Status)
+			t.Errorf("request %d in parallel with slow bodies: %s", i, res.Status)
 		}
 	}
 	_ = held[0].SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -85,7 +85,7 @@ func TestPool(t *testing.T) {
 					all = append(all[:i], all[i+1:]...)
 				case r.IntN(5) == 0:
 					if err := all[i].arrived(); (err != nil) != all[i].lost {
-						t.Fatalf("seed %d: a body arrived: %v", seed, err)
+						t.Fatalf("seed %d: a body was received: %v", seed, err)
 					}
 				default:
 					takeOf(t, p, all, all[i], int64(1+r.IntN(300)))
@@ -120,7 +120,7 @@ func takeOf(t *testing.T, p *pool, all []*memory, m *memory, n int64) {
 	for _, x := range all {
 		if _, had := before[x]; had && x.lost && time.Since(x.began) < longArriving &&
 			networks[x.from] <= networks[m.from] {
-			t.Fatalf("a body of %v, who held %d, is given up for one of %v, who held %d", x.from, networks[x.from],
+			t.Fatalf("a body of %v, which held %d, is cancelled for one of %v, which held %d", x.from, networks[x.from],
 				m.from, networks[m.from])
 		}
 	}
@@ -132,11 +132,11 @@ func checkPool(t *testing.T, p *pool, all []*memory) {
 	for _, m := range all {
 		held += m.held
 		if m.lost && m.held != 0 {
-			t.Fatalf("a body that was given up holds %d bytes", m.held)
+			t.Fatalf("a cancelled body holds %d bytes", m.held)
 		}
 	}
 	if held != p.held || p.held > p.most {
-		t.Fatalf("%d bytes are held, %d counted, the most is %d", held, p.held, p.most)
+		t.Fatalf("%d bytes are held, %d counted, the limit is %d", held, p.held, p.most)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestReadAll(t *testing.T) {
 			t.Fatalf("%d bytes of %d, most %d: %v", len(got), n, most, err)
 		}
 		if m.held > max(2*int64(n), smallestBuffer) {
-			t.Fatalf("%d bytes are taken for %d", m.held, n)
+			t.Fatalf("%d bytes are reserved for %d", m.held, n)
 		}
 		m.release()
 		if err == nil {
@@ -200,6 +200,6 @@ func TestReadAll(t *testing.T) {
 		}
 	}
 	if p.bytes() != 0 {
-		t.Errorf("%d bytes are taken by nobody", p.bytes())
+		t.Errorf("%d bytes are reserved after the end", p.bytes())
 	}
 }

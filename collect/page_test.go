@@ -195,7 +195,7 @@ func checkPage(t *testing.T, rules PageRules, path string) {
 		t.Errorf("%q: page %q", path, page)
 	}
 	if page[0] != '/' && page != PageUnknown && page != PageOther {
-		t.Errorf("%q: page %q is no path", path, page)
+		t.Errorf("%q: page %q is not a path", path, page)
 	}
 	if strings.Contains(page, "@") && rules.patterns == nil {
 		t.Errorf("%q: page %q", path, page)

@@ -27,7 +27,7 @@ func (s *secrets) word() string {
 	return string(b)
 }
 
-// suffix returns a possible rest of a URL or path.
+// suffix returns a random rest of a URL or path.
 func (s *secrets) suffix() string {
 	switch s.r.IntN(4) {
 	case 0:
@@ -170,7 +170,7 @@ func TestPrivate(t *testing.T) {
 			}
 		}
 		if !strings.Contains(stored, "www.example.com") {
-			t.Errorf("seed %d: nothing is left:\n%q", seed, stored)
+			t.Errorf("seed %d: the whole trace was redacted:\n%q", seed, stored)
 		}
 		if t.Failed() {
 			return

@@ -221,7 +221,7 @@ func TestExplosion(t *testing.T) {
 	for i, most := range []int{pages + 2, 3 * (tags + 1), (labels + 1) * (maxKinds + 1), maxKinds + 1,
 		tags + pages + labels*(maxKinds+1) + maxKinds, tags + 1, lim.Pages + 100} {
 		if late[i] > most {
-			t.Errorf("count %d: %d, at most %d are expected", i, late[i], most)
+			t.Errorf("count %d: %d, want at most %d", i, late[i], most)
 		}
 	}
 	if grown > 2<<20 {
@@ -229,7 +229,7 @@ func TestExplosion(t *testing.T) {
 	}
 	if !s.pages[PageOther] || !s.labels["plan="+PageOther] || !s.keys[PageOther] || !s.releases[PageOther] ||
 		!s.labels["few=yes"] {
-		t.Error("nothing is (other), or all is")
+		t.Error("no name is (other), or all are")
 	}
 }
 

@@ -20,16 +20,16 @@ func TestSharedLimiter(t *testing.T) {
 		for range 20 {
 			l.allow("/feed", network(1), at)
 		}
-		for n := range 5 { // half of the rate, from a few; with the flood it is 20 times too much
+		for n := range 5 { // a few networks send half of the rate; with the flood it is 20 times the rate
 			if at.UnixMilli()%1000 == int64(n)*200 && !l.allow("/feed", network(2+n), at) {
 				refused++
 			}
 		}
 	}
 	if refused > 0 {
-		t.Errorf("%d of 1,500 of others are refused", refused)
+		t.Errorf("%d of 1,500 requests of other networks are refused", refused)
 	}
-	// Without other networks it may use the full rate.
+	// Without other networks, the network may use the full rate.
 	l, at = newSharedLimiter[string](10, time.Minute), noon
 	got := 0
 	for range 6000 {
@@ -39,6 +39,6 @@ func TestSharedLimiter(t *testing.T) {
 		}
 	}
 	if want := 300*10 + 300; got < want*9/10 || got > want+600 {
-		t.Errorf("a network that is alone may send %d in 300 s at 10 a second", got)
+		t.Errorf("a single network may send %d requests in 300 s at 10 a second", got)
 	}
 }

@@ -13,8 +13,8 @@ func TestRecordSteps(t *testing.T) {
 		names = append(names, step.name)
 	}
 	for _, order := range []string{
-		"decode, claim view time, thin spans, normalize", // cheap steps that refuse much come first
-		"normalize, fold names",                          // no name that may be secret is kept or logged
+		"decode, claim view time, thin spans, normalize", // cheap steps that reject many traces come first
+		"normalize, fold names",                          // secrets in names are not kept or logged
 		"normalize, name pages by site, fold pages",      // sites share the quota of pages
 		"name pages by site, tally, fold pages",          // traces are counted under their first page
 		"label browser, fold names",

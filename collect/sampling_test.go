@@ -115,7 +115,7 @@ func TestRateInAnswer(t *testing.T) {
 		}
 		for _, r := range s.records { // the page has no place, but the rate is still its own
 			if p := r.Pages[0]; p != PageOther && p != PageUnknown {
-				t.Errorf("stored as of %q", p)
+				t.Errorf("stored under %q", p)
 			}
 		}
 		col.SetSampling(SamplingRules{})
@@ -177,7 +177,7 @@ func FuzzSamplingRules(f *testing.F) {
 		for i, r := range rules.rules { // a page used as a rule has a rate
 			first := slices.IndexFunc(rules.rules, func(o samplingRule) bool { return fits(o.pattern, r.pattern) })
 			if got, ok := rules.Rate(pageOf(r.pattern)); !ok || first > i || got != rules.rules[first].rate {
-				t.Fatalf("%q: rate of rule %d is %v, %v, the first that fits is %d", text, i, got, ok, first)
+				t.Fatalf("%q: rate of rule %d is %v, %v, the first match is %d", text, i, got, ok, first)
 			}
 		}
 	})

@@ -34,7 +34,7 @@ func TestScript(t *testing.T) {
 	}
 	if n := s.metric(t, "script_rejected_total", "malformed") + s.metric(t, "script_rejected_total",
 		"invalid"); n != 0 {
-		t.Errorf("%v are refused", n)
+		t.Errorf("%v are counted as refused", n)
 	}
 	for i, broken := range []string{string(body[:len(body)/2]), string(body[:len(body)-3])} {
 		if got := post(t, col, broken); got.status/100 != 4 {

@@ -83,7 +83,7 @@ func TestSitePages(t *testing.T) {
 	}
 }
 
-// TestLoudSite blocks the store. One site sends more traces than may wait for the store, and traces
+// TestLoudSite blocks the store. One site sends more traces than may wait for the store, but traces
 // of the other site are still accepted.
 func TestLoudSite(t *testing.T) {
 	o := twoSites()
@@ -109,7 +109,7 @@ func TestLoudSite(t *testing.T) {
 	for range 2 * storeQueue / 100 {
 		clients.Go(func() { codes <- send("s") })
 	}
-	// Requests over the share are refused while the others wait.
+	// Requests over the share are rejected while the others wait.
 	refused := 0
 	for still.count("shop:/feed")+100 <= c.sites.share || refused == 0 {
 		select {
@@ -140,8 +140,8 @@ func TestLoudSite(t *testing.T) {
 	}
 }
 
-// stillStore blocks until it is released. Like a store, it has a bounded queue and refuses the
-// rest.
+// stillStore blocks until it is released. Like a store, it has a bounded queue and rejects further
+// traces.
 type stillStore struct {
 	fakeStore
 	goOn chan struct{}
@@ -192,7 +192,7 @@ func TestSiteDisk(t *testing.T) {
 	taken := 0
 	for send("s") == http.StatusAccepted {
 		if taken++; taken > 100 {
-			t.Fatal("the quota is never full")
+			t.Fatal("the quota was never reached")
 		}
 	}
 	if taken == 0 {

@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 			reason: "empty", want: "empty after decompression"},
 		{name: "not JSON", body: "hello", media: jsonType, status: 400, reason: "malformed",
 			want: `body: malformed: byte 0: 'h'`},
-		{name: "JSON cut off", body: `{"trace":{`, media: jsonType, status: 400, reason: "malformed",
+		{name: "truncated JSON", body: `{"trace":{`, media: jsonType, status: 400, reason: "malformed",
 			want: "the document ends"},
 		{name: "other JSON", body: `{"hello":1}`, media: jsonType, status: 400, reason: "malformed",
 			want: "malformed: resources: missing"},
@@ -59,7 +59,7 @@ func TestRefusals(t *testing.T) {
 			want: "body: malformed"},
 		{name: "JSON as binary", body: traceJSON("f", ""), media: protobuf, status: 400, reason: "malformed",
 			want: "neither a trace nor the length of one"},
-		{name: "binary cut off", body: good[:len(good)-3], media: protobuf, status: 400, reason: "malformed",
+		{name: "truncated binary", body: good[:len(good)-3], media: protobuf, status: 400, reason: "malformed",
 			want: "malformed: at byte "},
 		{name: "length too long", body: "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", media: protobuf, status: 400,
 			reason: "malformed", want: "at byte 0: neither a trace nor the length of one"},
@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 			want: "format version 9; this program reads versions 1 and 2"},
 		{name: "not gzip", body: traceJSON("f", ""), media: jsonType, encoding: "gzip", status: 400, reason: "body",
 			want: "undo gzip: gzip: invalid header"},
-		{name: "gzip cut off", body: compress(t, "gzip", traceJSON("f", ""))[:60], media: jsonType, encoding: "gzip",
+		{name: "truncated gzip", body: compress(t, "gzip", traceJSON("f", ""))[:60], media: jsonType, encoding: "gzip",
 			status: 400, reason: "body", want: "undo gzip: unexpected EOF"},
 		{name: "gzip with a wrong sum", body: flip(compress(t, "gzip", traceJSON("f", "")), -5), media: jsonType,
 			encoding: "gzip", status: 400, reason: "body", want: "undo gzip: gzip: invalid checksum"},
@@ -191,7 +191,7 @@ func TestStoreFailures(t *testing.T) {
 				t.Fatalf("%v: got %d %q", c.err, got.status, got.Error)
 			}
 			if strings.Contains(got.Error, "input/output") {
-				t.Errorf("%v: the client learns %q", c.err, got.Error)
+				t.Errorf("%v: the response contains %q", c.err, got.Error)
 			}
 			if got.Accepted != 0 || len(got.IDs) != 0 || got.header.Get("Ingest-Durability") != "" {
 				t.Errorf("%v: got %+v", c.err, got)
@@ -203,7 +203,7 @@ func TestStoreFailures(t *testing.T) {
 			waits[after] = true
 		}
 		if len(waits) == 1 {
-			t.Errorf("%v: all clients are told to come back after %v s", c.err, waits)
+			t.Errorf("%v: all clients have to retry after %v s", c.err, waits)
 		}
 		if n := s.metric(t, "refused_total", c.reason); n != 30 {
 			t.Errorf("refused for reason %s is %v, want 30", c.reason, n)
@@ -219,7 +219,7 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// TestStoreRefusesOne checks that a record that the store refuses does not affect the others.
+// TestStoreRefusesOne checks that a record that the store rejects does not affect the others.
 func TestStoreRefusesOne(t *testing.T) {
 	col, s := newCollector(Options{})
 	s.fail = func(recs []store.Record) error {

@@ -27,7 +27,7 @@ func TestBelieve(t *testing.T) {
 		times    []int64
 		gapless  bool
 		end      int64
-		want     int // samples that are left
+		want     int // remaining samples
 		wantEnd  int64
 	}{
 		{name: "nothing", interval: 10_000},
@@ -63,11 +63,11 @@ func TestBelieve(t *testing.T) {
 		spoken := int64(0)
 		tr.Shares(tr.Slices(), func(s *trie.Share) { spoken += s.Self })
 		if most := int64(maxTraceTime) + 3*int64(tt.interval); spoken > most {
-			t.Errorf("%s: the samples speak for %d µs, want at most %d", tt.name, spoken, most)
+			t.Errorf("%s: the samples cover %d µs, want at most %d", tt.name, spoken, most)
 		}
 	}
 	if _, err := believe(&trie.Trace{Context: trie.Context{Interval: maxInterval + 1}}, nil); err == nil {
-		t.Error("an interval of more than a minute is believed")
+		t.Error("an interval of more than a minute is accepted")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestViewTimes(t *testing.T) {
 		send("greedy", 50+chunk, 60_000)
 	}
 	if got, most := time.Duration(claimed())*time.Microsecond, 11*time.Minute; got > most || got < most-time.Second {
-		t.Errorf("a view that began a minute ago speaks for %s, want %s", got, most)
+		t.Errorf("a view that began a minute ago covers %s, want %s", got, most)
 	}
 	clear(s.records)
 	before := s.metric(t, "cut_traces_total")
@@ -158,7 +158,7 @@ func TestViewTimes(t *testing.T) {
 	}
 	if got := time.Duration(claimed()) * time.Microsecond; got != time.Hour ||
 		s.metric(t, "cut_traces_total") != before {
-		t.Errorf("a view of an hour speaks for %s", got)
+		t.Errorf("a view of an hour covers %s", got)
 	}
 	for i := range 3 * maxViewTimes {
 		col.viewTimes.claim(viewOf(i), 1, now)
@@ -174,7 +174,7 @@ func viewOf(i int) (id store.ID) {
 	return id
 }
 
-// TestGiveBackAfterTurn checks giveBack for a chunk whose generation has rotated since it claimed.
+// TestGiveBackAfterTurn tests giveBack for a chunk whose generation has rotated since its claim.
 func TestGiveBackAfterTurn(t *testing.T) {
 	var v viewTimes
 	for i := range maxViewTimes {
@@ -185,7 +185,7 @@ func TestGiveBackAfterTurn(t *testing.T) {
 		t.Fatalf("%d views are in the newer generation", len(v.now))
 	}
 	v.giveBack(viewOf(7), maxTraceTime)
-	v.giveBack(viewOf(2*maxViewTimes), 1) // which has claimed nothing
+	v.giveBack(viewOf(2*maxViewTimes), 1) // a view without a claim
 	for i, want := range map[int]int64{7: maxTraceTime, 8: 0} {
 		id := viewOf(i)
 		id.Chunk = 1
@@ -229,6 +229,6 @@ func TestRetriedChunkClaimsOnce(t *testing.T) {
 		t.Errorf("a chunk that was not stored: got %d µs, %d of them new", granted, added)
 	}
 	if granted, added := v.claim(at(2), minute, now); granted != minute || added != minute {
-		t.Errorf("a chunk that is forgotten: got %d µs, %d of them new", granted, added)
+		t.Errorf("a forgotten chunk: got %d µs, %d of them new", granted, added)
 	}
 }

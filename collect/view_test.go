@@ -118,7 +118,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A report that a profile is sent counts once, whatever it weighs, and no reason why there is none.
+// A report that a profile was sent counts once, whatever its weight, and does not count as a reason
+// for a missing profile.
 func TestReportedProfiles(t *testing.T) {
 	col, s := newCollector(Options{})
 	for _, body := range []string{`{"page":"/feed","profiled":true,"weight":7,"vitals":{"lcp":1}}`,
@@ -142,11 +143,11 @@ func TestViewRefusals(t *testing.T) {
 		reason, want                string
 	}{
 		{"empty", "", "", "", 400, "empty", "body: it is empty"},
-		{"no JSON", "hello", "", "", 400, "malformed", "body: invalid character 'h'"},
-		{"cut off", `{"page":"/"`, "", "", 400, "malformed", "body: unexpected EOF"},
-		{"a second one of text", "{\"outcome\":\"error\"}\nx", "", "", 400, "malformed", "body: invalid character 'x'"},
-		{"a second one cut off", "{\"outcome\":\"error\"}\n{", "", "", 400, "malformed", "body: unexpected EOF"},
-		{"a second one refused", "{\"outcome\":\"error\"}\n{\"outcome\":\"bored\"}", "", "", 422, "invalid", "outcome"},
+		{"not JSON", "hello", "", "", 400, "malformed", "body: invalid character 'h'"},
+		{"truncated", `{"page":"/"`, "", "", 400, "malformed", "body: unexpected EOF"},
+		{"text after a report", "{\"outcome\":\"error\"}\nx", "", "", 400, "malformed", "body: invalid character 'x'"},
+		{"a truncated second report", "{\"outcome\":\"error\"}\n{", "", "", 400, "malformed", "body: unexpected EOF"},
+		{"an invalid report", "{\"outcome\":\"error\"}\n{\"outcome\":\"bored\"}", "", "", 422, "invalid", "outcome"},
 		{"too many", strings.Repeat("{\"outcome\":\"error\"}\n", maxViews+1), "", "", 413, "body_size",
 			"body: over 20 reports"},
 		{"array", `[{"outcome":"error"}]`, "", "", 400, "malformed", "body: unexpected array; send an object"},
@@ -161,7 +162,7 @@ func TestViewRefusals(t *testing.T) {
 		{"null", "null", "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
 		{"no outcome", `{"page":"/feed"}`, "", "", 422, "invalid", `body: it has neither an outcome nor vitals`},
 		{"unknown outcome", `{"outcome":"bored"}`, "", "", 422, "invalid", `outcome: "bored" is not one of`},
-		{"outcome of traces", `{"outcome":"profiled"}`, "", "", 422, "invalid", `outcome: "profiled" is not one of`},
+		{"outcome of a trace", `{"outcome":"profiled"}`, "", "", 422, "invalid", `outcome: "profiled" is not one of`},
 		{"no weight", `{"outcome":"error","weight":0}`, "", "", 422, "invalid",
 			"body: weight: 0 is not from 1 to 10000"},
 		{"negative weight", `{"outcome":"error","weight":-1}`, "", "", 422, "invalid",
@@ -266,11 +267,11 @@ func TestViewPages(t *testing.T) {
 	}
 	for _, r := range s.records {
 		if r.Pages[0] == PageOther {
-			t.Errorf("a trace is stored as of %s", PageOther)
+			t.Errorf("a trace is stored under %s", PageOther)
 		}
 	}
 	if n := strings.Count(log.String(), "too many distinct pages since the start"); n != 1 {
-		t.Errorf("the log has this %d times:\n%s", n, log.String())
+		t.Errorf("the log has the line %d times:\n%s", n, log.String())
 	}
 }
 
@@ -377,6 +378,6 @@ func TestForget(t *testing.T) {
 	}
 	text := fmt.Sprint(families)
 	if strings.Contains(text, "/gone") || strings.Count(text, "/stays") != 4 {
-		t.Errorf("got %s, want 4 series of /stays alone", text)
+		t.Errorf("got %s, want only the 4 series of /stays", text)
 	}
 }

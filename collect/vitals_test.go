@@ -32,7 +32,7 @@ func TestVitals(t *testing.T) {
 				"/feed [{browser Firefox 145} {connection 4g} {device mobile-low} {environment production} {release " +
 					"r1}] ttfb 0": 100,
 			}, map[string]float64{}},
-		{"of elements and parts",
+		{"elements and parts",
 			`{"page":"/feed","labels":{"arm":"none"},"vitals":{"lcp":900,"inp":56,"cls":0.1,"ttfb":100},
 			"elements":{"lcp":"image img#hero","inp":"pointer a#bob@example.com","fps":"x","cls":""},
 			"parts":{"lcp":[100,200,300.05,300],"fps":[1]}}`,
@@ -48,10 +48,10 @@ func TestVitals(t *testing.T) {
 			}, map[string]float64{}},
 		{"with an outcome", `{"page":"/feed","outcome":"unsampled","weight":7,"vitals":{"cls":0}}`,
 			map[string]int64{"/feed [{browser Firefox 145}] cls 0": 7}, map[string]float64{"/feed unsampled": 7}},
-		{"of a later version", `{"page":"/feed","vitals":{"xyz":-1,"inp":8},"labels":{"device":{"a":1}}}`,
+		{"fields of a later version", `{"page":"/feed","vitals":{"xyz":-1,"inp":8},"labels":{"device":{"a":1}}}`,
 			map[string]int64{"/feed [{browser Firefox 145}] inp 8000": 1}, map[string]float64{}},
-		{"none known yet", `{"page":"/feed","vitals":{}}`, nil, map[string]float64{}},
-		{"of a person", `{"page":"/u/bob@example.com","release":"bob@example.com",` +
+		{"only unknown vitals", `{"page":"/feed","vitals":{}}`, nil, map[string]float64{}},
+		{"personal data", `{"page":"/u/bob@example.com","release":"bob@example.com",` +
 			`"labels":{"device":"bob@example.com"},"vitals":{"lcp":1}}`,
 			map[string]int64{"/u/:id [{browser Firefox 145} {device (email)} {release (email)}] lcp 1000": 1},
 			map[string]float64{}},

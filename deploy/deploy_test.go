@@ -127,12 +127,12 @@ func TestKubernetes(t *testing.T) {
 		service := all["Service "+name]
 		port := at(service, "spec", "ports", 0)
 		if text(service, "spec", "selector") != labels || ":"+text(port, "port") != ports[text(port, "targetPort")] {
-			t.Errorf("service %s leads to %s, port %v; pods have %s, %v", name, text(service, "spec", "selector"), port,
+			t.Errorf("service %s selects %s, port %v; pods have %s, %v", name, text(service, "spec", "selector"), port,
 				labels, ports)
 		}
 	}
 	if text(set, "spec", "serviceName") != "fieldtrie" {
-		t.Error("the StatefulSet names no Service that is there")
+		t.Error("the Service of the StatefulSet does not exist")
 	}
 	for _, selector := range []string{
 		text(set, "spec", "selector", "matchLabels"), text(all["NetworkPolicy fieldtrie"], "spec", "podSelector",
@@ -153,17 +153,17 @@ func TestKubernetes(t *testing.T) {
 	has, _ := at(all["Service fieldtrie"], "metadata", "labels").(object)
 	for key, value := range wants {
 		if has[key] != value {
-			t.Errorf("the monitor wants %s=%v, the service has %v", key, value, has[key])
+			t.Errorf("the monitor selects %s=%v, the service has %v", key, value, has[key])
 		}
 	}
 	if got := text(monitor, "endpoints", 0, "port"); got != text(all["Service fieldtrie"], "spec", "ports", 0, "name") {
-		t.Errorf("the monitor asks port %s", got)
+		t.Errorf("the monitor uses port %s", got)
 	}
 
 	paths := []string{text(monitor, "endpoints", 0, "path")}
 	for _, probe := range []string{"startupProbe", "livenessProbe", "readinessProbe"} {
 		if port := text(container, probe, "httpGet", "port"); port != "private" {
-			t.Errorf("%s asks port %s", probe, port)
+			t.Errorf("%s uses port %s", probe, port)
 		}
 		paths = append(paths, text(container, probe, "httpGet", "path"))
 	}
@@ -191,7 +191,7 @@ func answers(t *testing.T, program, file string, paths []string) {
 	for end := time.Now().Add(30 * time.Second); exec.Command(program, "--healthy", "--query-listen",
 		private).Run() != nil; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("the daemon does not get ready")
+			t.Fatal("the daemon did not become ready")
 		}
 	}
 	for _, path := range paths {
@@ -229,7 +229,7 @@ func TestDashboard(t *testing.T) {
 	}
 	got, err := os.ReadFile(name)
 	if err != nil || string(got) != b.String() {
-		t.Errorf("%s is not that of today, %v; run go test ./deploy -update", name, err)
+		t.Errorf("%s is outdated, %v; run go test ./deploy -update", name, err)
 	}
 }
 
@@ -279,9 +279,9 @@ func TestCompose(t *testing.T) {
 	}
 	scrape := read(t, "compose/prometheus.yml")[0]
 	if got := text(scrape, "scrape_configs", 0, "static_configs", 0, "targets", 0); got != "fieldtrie:"+private {
-		t.Errorf("prometheus asks %s", got)
+		t.Errorf("prometheus queries %s", got)
 	}
 	if got := text(services["grafana"], "environment", "FIELDTRIE_URL"); got != "http://fieldtrie:"+private {
-		t.Errorf("grafana asks %s", got)
+		t.Errorf("grafana queries %s", got)
 	}
 }

@@ -64,11 +64,11 @@ func TestChartIsTheManifests(t *testing.T) {
 		return m
 	}
 	if w, g := means(want[config]), means(got[config]); !reflect.DeepEqual(w, g) {
-		t.Errorf("the settings mean\n%v\nthose of the manifests\n%v", g, w)
+		t.Errorf("the settings are\n%v\nand in the manifests\n%v", g, w)
 	}
 	delete(want, config)
 	delete(got, config)
-	// These differ on purpose.
+	// These differ intentionally.
 	pod := at(got["StatefulSet fieldtrie"], "spec", "template", "spec", "containers", 0).(object)
 	if pod["image"] != "fieldtrie:1.2.3" || pod["imagePullPolicy"] != "IfNotPresent" {
 		t.Errorf("the image is %v, %v", pod["image"], pod["imagePullPolicy"])
@@ -111,7 +111,7 @@ func TestChartOnBucket(t *testing.T) {
 		t.Errorf("the StatefulSet is %v", set)
 	}
 	file := text(all["ConfigMap web-fieldtrie"], "data", "ingest.yaml")
-	// The access file is in a Secret, which does not exist here.
+	// The access file is in a Secret, which does not exist in the test.
 	means, _ := settings(t, programs.Path(t, "ingest"), strings.Replace(file,
 		"access: /etc/fieldtrie-secret/access.yaml\n", "", 1))
 	for key, want := range map[string]string{"data": "s3://profiles/fieldtrie", "spool": "/var/lib/fieldtrie/spool",
@@ -141,7 +141,7 @@ func TestChartOnBucket(t *testing.T) {
 	}
 }
 
-// Invalid values are refused with a remedy.
+// Invalid values are rejected with a remedy.
 func TestChartRefuses(t *testing.T) {
 	for values, want := range map[string]string{
 		"{}":                                           "image.tag: it is missing",

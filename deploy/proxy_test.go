@@ -94,7 +94,7 @@ func TestProxies(t *testing.T) {
 			checkProxy(t, dir, site, p.tls)
 			healthy := exec.Command(bin, "--healthy", "--query-listen", "unix:"+filepath.Join(dir, "private.sock"))
 			if out, err := healthy.CombinedOutput(); err != nil {
-				t.Errorf("the daemon asks itself by its socket: %v: %s", err, out)
+				t.Errorf("the daemon's check of its own socket: %v: %s", err, out)
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func checkProxy(t *testing.T, dir, site string, caddy bool) {
 	}
 	const trace = `{"page": "/feed", "interval": 10, "trace": {"resources": [], "frames": [{"name": "f"}], "stacks": ` +
 		`[{"frameId": 0}], "samples": [{"timestamp": 0, "stackId": 0}]}}`
-	// Each address may send one request in a long time. Forwarding headers of browsers are ignored.
+	// Each address may send one request in a long time. Browsers' forwarding headers are ignored.
 	for i, x := range []struct {
 		client *http.Client
 		url    string
@@ -189,7 +189,7 @@ func checkProxy(t *testing.T, dir, site string, caddy bool) {
 			"no-cache")
 	}
 	if status != http.StatusOK || !strings.HasPrefix(text, "f ") {
-		t.Errorf("what has arrived: %d %s", status, text)
+		t.Errorf("the profile of /feed: %d %s", status, text)
 	}
 	if caddy {
 		url := strings.Replace(site, "localhost", "profiles.localhost", 1)

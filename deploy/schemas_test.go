@@ -48,7 +48,7 @@ func TestSchemas(t *testing.T) {
 		}
 		files = append(files, file)
 	}
-	// no object of a cluster
+	// kustomization.yaml is not a cluster object.
 	files = slices.DeleteFunc(files, func(f string) bool { return filepath.Base(f) == "kustomization.yaml" })
 	out, err := exec.CommandContext(t.Context(), "go", append(args, files...)...).CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte(`"skipped": 0`)) {
@@ -65,7 +65,7 @@ func TestSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", append(args, wrong)...).CombinedOutput(); err == nil {
-		t.Errorf("a wrong manifest is let through: %s", out)
+		t.Errorf("an invalid manifest is accepted: %s", out)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestSchemas(t *testing.T) {
 func download(t *testing.T, module string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-	cmd.Dir = t.TempDir() // outside of a module, so that it is no part of ours
+	cmd.Dir = t.TempDir() // outside of a module, so that it does not become a dependency
 	out, err := cmd.Output()
 	var m struct{ Dir string }
 	if err == nil {

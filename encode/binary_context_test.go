@@ -28,7 +28,7 @@ func TestReplaceContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReplaceContext(append(data, 0xf8, 0x07, 1), &other.Context) // and a field of some later version
+		got, err := ReplaceContext(append(data, 0xf8, 0x07, 1), &other.Context) // with a field of a later version
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestReplaceContext(t *testing.T) {
 			t.Fatalf("a trace with a replaced context cannot be read: %v", err)
 		}
 		if again, err := EncodeTrace(doc.Trace); err != nil || !bytes.Equal(again, want) {
-			t.Errorf("%s: it differs from what is encoded", name)
+			t.Errorf("%s: it differs from an encoded trace", name)
 		}
 	}
 	if _, err := ReplaceContext([]byte{0x0d, 1}, &trie.Context{}); err == nil {

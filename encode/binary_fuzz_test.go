@@ -33,8 +33,8 @@ func binarySeeds(t testing.TB) [][]byte {
 	return seeds
 }
 
-// FuzzBinary: what decodes is valid, has the same content when it is encoded and decoded
-// again, and the same bytes from then on. Columns are read as the generated code does.
+// FuzzBinary checks that a decoded document is valid, has the same content when it is encoded and
+// decoded again, and the same bytes from then on. Columns are compared with the generated code.
 func FuzzBinary(f *testing.F) {
 	for _, data := range binarySeeds(f) {
 		f.Add(data)
@@ -46,7 +46,7 @@ func FuzzBinary(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkBinary(t, data) })
 }
 
-// checkBinary checks what [FuzzBinary] says, and reports whether data was read.
+// checkBinary makes the checks of [FuzzBinary], and reports whether data was decoded.
 func checkBinary(t *testing.T, data []byte) bool {
 	t.Helper()
 	Dump(io.Discard, data)
@@ -54,7 +54,7 @@ func checkBinary(t *testing.T, data []byte) bool {
 	first, err := DecodeBinary(data, Limits{})
 	if err != nil {
 		if KindOf(err) == 0 {
-			t.Errorf("%v is no *Error", err)
+			t.Errorf("%v is not an *Error", err)
 		}
 		return false
 	}
@@ -64,7 +64,7 @@ func checkBinary(t *testing.T, data []byte) bool {
 	}
 	second, err := DecodeBinary(once, Limits{})
 	if err != nil && strings.Contains(err.Error(), "weight out of range") {
-		return true // of equal frames, whose nodes became one
+		return true // weights of equal frames, whose nodes were merged
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -76,11 +76,11 @@ func checkBinary(t *testing.T, data []byte) bool {
 	return true
 }
 
-// TestBinaryMutations changes numbers of documents at random: unlike bytes that change
-// at random, most of these can be parsed, and some are valid.
+// TestBinaryMutations changes numbers of documents at random. Unlike documents with random bytes,
+// most of these can be parsed, and some are valid.
 func TestBinaryMutations(t *testing.T) {
 	seeds := binarySeeds(t)
-	slices.SortFunc(seeds, bytes.Compare) // they come from maps
+	slices.SortFunc(seeds, bytes.Compare) // some are in map order
 	read := 0
 	const rounds = 200
 	for seed := range uint64(rounds) {
@@ -100,13 +100,13 @@ func TestBinaryMutations(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	t.Logf("%d of %d documents were read", read, rounds)
+	t.Logf("%d of %d documents were decoded", read, rounds)
 	if read < rounds/20 || read > rounds*19/20 {
-		t.Errorf("%d of %d documents were read; the test wants many of both kinds", read, rounds)
+		t.Errorf("%d of %d documents were decoded; the test needs many of both kinds", read, rounds)
 	}
 }
 
-// mutate changes one number or text of m or of a message in it.
+// mutate changes one number or text of m or of a nested message.
 func mutate(r *rand.Rand, m protoreflect.Message) {
 	var set []protoreflect.FieldDescriptor
 	for f := range m.Range {
@@ -165,7 +165,8 @@ func mutated(r *rand.Rand, f protoreflect.FieldDescriptor, v protoreflect.Value)
 	return protoreflect.ValueOfInt64(n)
 }
 
-// compareDocuments checks that both are valid and hold the same, by a way of its own.
+// compareDocuments checks that both documents are valid and have the same content, independently of
+// Equal.
 func compareDocuments(t *testing.T, a, b Document) {
 	t.Helper()
 	switch {
@@ -203,7 +204,7 @@ func compareDocuments(t *testing.T, a, b Document) {
 	}
 }
 
-// distinct reports whether no text stands twice, as in every trie that was interned.
+// distinct reports whether no text occurs twice, as in every trie with interned texts.
 func distinct(texts []string) bool {
 	seen := map[string]bool{}
 	for _, s := range texts {
@@ -215,7 +216,7 @@ func distinct(texts []string) bool {
 	return true
 }
 
-// recording is what a trace says about each moment.
+// recording describes the trace at each moment.
 func recording(t *trie.Trace) []string {
 	stacks := make([]string, len(t.Nodes))
 	for _, s := range t.Samples {
@@ -230,14 +231,14 @@ func recording(t *trie.Trace) []string {
 	return out
 }
 
-// compareWithGenerated holds columns.parse against the generated code. They differ by
-// intent in three ways:
+// compareWithGenerated compares columns.parse with the generated code. They differ
+// intentionally in three ways:
 //
-//   - A known field with a wire type that does not fit is refused, where the generated
-//     code takes it for an unknown field: it would be lost to the values.
-//   - Texts that are not UTF-8 are refused later.
-//   - A number over 32 bits in a column of 32 bits, or in the cost, is kept, for later
-//     to refuse, where the generated code drops its upper bits.
+//   - A known field with a wrong wire type is rejected. The generated code treats it as an
+//     unknown field, so its value would be lost.
+//   - Texts that are not UTF-8 are rejected later.
+//   - A number over 32 bits in a column of 32 bits, or in the cost, is kept, and rejected
+//     later. The generated code drops its upper bits.
 func compareWithGenerated(t *testing.T, data []byte) {
 	t.Helper()
 	var c columns
@@ -247,13 +248,13 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	switch {
 	case hasMisfit(data, d.ProtoReflect().Descriptor()):
 		if got == nil {
-			t.Errorf("a wire type that does not fit is not refused")
+			t.Errorf("a wrong wire type is accepted")
 		}
 		return
 	case want != nil && strings.Contains(want.Error(), "invalid UTF-8"):
 		return
 	case (got == nil) != (want == nil):
-		t.Errorf("got %v, the generated code says %v", got, want)
+		t.Errorf("got %v, the generated code returns %v", got, want)
 	}
 	if got != nil || want != nil {
 		return
@@ -263,17 +264,17 @@ func compareWithGenerated(t *testing.T, data []byte) {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		if a, b := columnText(&c, f), generatedText(m, f); a != b {
-			t.Errorf("%s: got %s, the generated code says %s", f.Name(), a, b)
+			t.Errorf("%s: got %s, the generated code returns %s", f.Name(), a, b)
 		}
 	}
-	// The generated code writes a tag that took more bytes than it needs anew.
+	// The generated code rewrites a tag that is longer than necessary.
 	if u := m.GetUnknown(); !bytes.Equal(c.unknown, u) && len(c.unknown) <= len(u) {
-		t.Errorf("unknown fields: got %x, the generated code says %x", c.unknown, u)
+		t.Errorf("unknown fields: got %x, the generated code returns %x", c.unknown, u)
 	}
 }
 
-// hasMisfit reports whether a known field of m, or of the cost in it, has another wire
-// type than the schema says. It stops at the first that can not be parsed.
+// hasMisfit reports whether a known field of m, or of its cost, has a wire type other than the
+// schema's. It stops at the first field that cannot be parsed.
 func hasMisfit(data []byte, m protoreflect.MessageDescriptor) bool {
 	for len(data) > 0 {
 		number, typ, n := protowire.ConsumeTag(data)
@@ -299,7 +300,7 @@ func hasMisfit(data []byte, m protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// columnText returns the value of a field as columns has it.
+// columnText returns the value of a field in columns.
 func columnText(c *columns, f protoreflect.FieldDescriptor) string {
 	switch f.Number() {
 	case colContext:

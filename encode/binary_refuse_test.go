@@ -18,7 +18,7 @@ import (
 // doc abbreviates the message in the tables below.
 type doc = fieldtriev1.Document
 
-// refusal is a document that must be refused, made by a change to one that is not.
+// refusal is a document that must be rejected, made by a change to a valid one.
 type refusal struct {
 	change  func(d *doc)
 	kind    input.Kind
@@ -40,11 +40,11 @@ func checkRefused(t *testing.T, data []byte, lim Limits, kind input.Kind, field,
 	d, err := DecodeBinary(data, lim)
 	checkError(t, err, kind, field, message)
 	if err != nil && d != (Document{}) {
-		t.Errorf("%v comes with a document", err)
+		t.Errorf("a document is returned with %v", err)
 	}
 }
 
-// checkError checks what an error says.
+// checkError checks the kind, field and message of an error.
 func checkError(t *testing.T, err error, kind input.Kind, field, message string) {
 	t.Helper()
 	if err == nil {
@@ -72,7 +72,7 @@ func checkRefusals(t *testing.T, base []byte, refusals []refusal) {
 	}
 }
 
-// tooMany makes a column that is over every limit.
+// tooMany makes a column that exceeds every limit.
 func tooMany[E any](n int) []E { return make([]E, n+1) }
 
 func TestRefuseTrie(t *testing.T) {
@@ -287,7 +287,7 @@ func TestRefuseContext(t *testing.T) {
 		{func(d *doc) {
 			d.Context.SpanName[0] = long
 		}, input.TooLarge, "context.span_name", "8193 bytes, the most is 8192"},
-		// What the trace's own validation finds.
+		// Errors of the trace's own validation.
 		{func(d *doc) { d.Context.Interval = 0 }, input.Invalid, "context.interval", "missing"},
 		{func(d *doc) { d.Context.ViewId = make([]byte, 17) }, input.Invalid, "", "context: view id has 17 bytes"},
 		{func(d *doc) { d.Context.SamplingShare = 1.5 }, input.Invalid, "", "context: sampling share 1.5"},
@@ -355,7 +355,7 @@ func TestRefuseProfile(t *testing.T) {
 			d.GroupLabelKey, d.GroupLabelValue = tooMany[string](64), tooMany[string](64)
 		}, input.TooLarge, "group_label_count", "group 0: 65, the most is 64"},
 		{func(d *doc) { d.NodeFrame[0] = -1 }, input.Invalid, "node_frame", "row 0: frame -1 of 3"},
-		// What the profile's own validation finds.
+		// Errors of the profile's own validation.
 		{func(d *doc) { d.GroupLabelKey[0] = "z" }, input.Invalid, "", "group 1: label"},
 		{func(d *doc) {
 			d.GroupLabelCount, d.GroupLabelKey, d.GroupLabelValue = []uint32{0, 0, 0}, nil, nil
@@ -370,8 +370,8 @@ func TestRefuseProfile(t *testing.T) {
 	})
 }
 
-// TestRefuseCells checks that groups cannot take memory out of proportion to the document. The
-// limit is high, so the groups before it are only announced.
+// TestRefuseCells checks that groups cannot use memory out of proportion to the document. The limit
+// is high, so memory for the groups before it must not be allocated.
 func TestRefuseCells(t *testing.T) {
 	p := fixture.GroupedProfile()
 	r := documentReader{BinaryDecoder: new(BinaryDecoder), columns: new(columns), lim: Limits{}.WithDefaults()}
@@ -387,7 +387,7 @@ func TestRefuseCells(t *testing.T) {
 	}
 }
 
-// TestRefuseWire: bytes that are not even the fields of the schema.
+// TestRefuseWire tests bytes that do not parse as the schema's fields.
 func TestRefuseWire(t *testing.T) {
 	good := encodeTrace(t, fixture.MinimalTrace())
 	with := func(more ...byte) []byte { return append(bytes.Clone(good), more...) }
@@ -416,12 +416,12 @@ func TestRefuseWire(t *testing.T) {
 		{"field 0", with(0x02, 0x00), "", "invalid field number"},
 		{"field 2^29", join(protowire.AppendVarint(nil, 1<<32), []byte{0}), "",
 			"at byte 131: field number 536870912 is out of range"},
-		{"tag cut off", with(0x80), "", "at byte 131: unexpected EOF"},
-		{"value cut off", join(tag(colNameText, protowire.BytesType), []byte{9, 'x'}), "name_text",
+		{"truncated tag", with(0x80), "", "at byte 131: unexpected EOF"},
+		{"truncated value", join(tag(colNameText, protowire.BytesType), []byte{9, 'x'}), "name_text",
 			"at byte 131: unexpected EOF"},
-		{"unknown field cut off", join(tag(99, protowire.BytesType), []byte{9, 'x'}), "",
+		{"truncated unknown field", join(tag(99, protowire.BytesType), []byte{9, 'x'}), "",
 			"at byte 131: unexpected EOF"},
-		{"end of no group", join(tag(99, protowire.EndGroupType)), "", "mismatching end group marker"},
+		{"end without a group", join(tag(99, protowire.EndGroupType)), "", "mismatching end group marker"},
 		{"text as a number", join(tag(colNameText, protowire.VarintType), []byte{9}), "name_text",
 			"wire type 0 does not fit"},
 		{"context as a number", join(tag(colContext, protowire.VarintType), []byte{9}), "context",
@@ -430,16 +430,16 @@ func TestRefuseWire(t *testing.T) {
 			"wire type 5 does not fit"},
 		{"number as a column", join(tag(colSampleUnit, protowire.BytesType), []byte{1, 1}), "sample_unit",
 			"is a column, but must be one number"},
-		{"number in a column cut off", join(tag(colFrameName, protowire.BytesType), []byte{1, 0x80}), "frame_name",
+		{"truncated number in a column", join(tag(colFrameName, protowire.BytesType), []byte{1, 0x80}), "frame_name",
 			"row 3: unexpected EOF"},
 		{"number of 11 bytes", join(tag(colFrameName, protowire.BytesType), []byte{11}, bytes.Repeat([]byte{0xff}, 11)),
 			"frame_name", "variable length integer overflow"},
-		{"context that is none", join(tag(colContext, protowire.BytesType), []byte{1, 0xff}), "context",
+		{"malformed context", join(tag(colContext, protowire.BytesType), []byte{1, 0xff}), "context",
 			"cannot parse invalid wire-format data"},
 		{"page not UTF-8", join(tag(colContext, protowire.BytesType), []byte{3, 0x0a, 1, 0xff}), "context",
 			"invalid UTF-8"},
 		{"cost as a number", join(tag(colCost, protowire.VarintType), []byte{9}), "cost", "wire type 0 does not fit"},
-		{"cost cut off", join(tag(colCost, protowire.BytesType), []byte{1, 0x08}), "cost", "unexpected EOF"},
+		{"truncated cost", join(tag(colCost, protowire.BytesType), []byte{1, 0x08}), "cost", "unexpected EOF"},
 		{"cost with half a tag", join(tag(colCost, protowire.BytesType), []byte{1, 0x80}), "cost", "unexpected EOF"},
 		{"cost with field 2^29", join(tag(colCost, protowire.BytesType), []byte{6}, protowire.AppendVarint(nil, 1<<32),
 			[]byte{0}), "cost", "field number 536870912 is out of range"},
@@ -451,7 +451,7 @@ func TestRefuseWire(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { checkRefused(t, c.data, Limits{}, input.Malformed, c.field, c.message) })
 	}
-	// The library does not write such texts, so one is put where another was.
+	// The library does not write such texts, so the test replaces an existing text.
 	for _, text := range []string{"page", "/about"} {
 		label := bytes.Replace(encodeProfile(t, fixture.GroupedProfile()), []byte(text), append([]byte{0xff},
 			text[1:]...), -1)
@@ -459,7 +459,7 @@ func TestRefuseWire(t *testing.T) {
 	}
 }
 
-// TestBinaryLimits: every limit holds, and its exact number is allowed.
+// TestBinaryLimits checks that every limit holds, and that its exact number is allowed.
 func TestBinaryLimits(t *testing.T) {
 	// 24 samples, 3 nodes, 3 frames, 1 resource, 3 spans, 2 labels, a URL of 26 bytes
 	data := encodeTrace(t, fixture.FullTrace())

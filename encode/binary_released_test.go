@@ -15,8 +15,8 @@ import (
 
 const releasedFolder = "../testdata/format/v1"
 
-// releasedFiles makes the documents of version 1. They were written once; that today's
-// encoder would write the same is not asked for.
+// releasedFiles makes the documents of version 1. They were written once; the current encoder may
+// write them differently.
 func releasedFiles(t *testing.T) map[string][]byte {
 	trace := func(tr *trie.Trace) []byte {
 		b, err := EncodeTrace(tr)
@@ -46,8 +46,8 @@ func releasedFiles(t *testing.T) map[string][]byte {
 	}
 }
 
-// TestReleased: documents of a released version are read for ever, and written as they
-// were.
+// TestReleased checks that documents of a released version can be read indefinitely, and are
+// written unchanged.
 func TestReleased(t *testing.T) {
 	if *fixture.Update {
 		for name, data := range releasedFiles(t) {

@@ -43,7 +43,7 @@ func setFiles(t testing.TB) map[string][]byte {
 		x.Context.Chunk = n
 		return x
 	}
-	spare := fixture.MinimalTrace() // which has stacks without samples
+	spare := fixture.MinimalTrace() // with stacks without samples
 	spare.Insert(fixture.FrameMain, fixture.FrameDOM)
 	spare.Insert(fixture.FrameDOM, fixture.FrameMain, fixture.FrameRender)
 	return map[string][]byte{
@@ -56,8 +56,8 @@ func setFiles(t testing.TB) map[string][]byte {
 	}
 }
 
-// sdkTraces are the vectors of the browser script but for one with equal calls, which become one in
-// a set. A test of the script reads sdk.ftr with a reader of its own, and encodes the traces.
+// sdkTraces are the vectors of the browser script, except for one with equal calls, which a set
+// merges. A test of the script reads sdk.ftr with its own reader, and encodes the traces.
 func sdkTraces(t testing.TB) []*trie.Trace {
 	files, err := filepath.Glob("../testdata/sdk/*.ftr")
 	if err != nil || len(files) == 0 {
@@ -81,7 +81,7 @@ func sdkTraces(t testing.TB) []*trie.Trace {
 	return out
 }
 
-// TestSetGolden holds sets against testdata/format/v2.
+// TestSetGolden compares sets with testdata/format/v2.
 func TestSetGolden(t *testing.T) {
 	for name, data := range setFiles(t) {
 		fixture.CompareGolden(t, "../../testdata/format/v2/"+name+".ftr", data)
@@ -89,8 +89,8 @@ func TestSetGolden(t *testing.T) {
 	}
 }
 
-// TestSetGivesBack: each trace of a set has the bytes that it had alone, real ones in sets of any
-// size.
+// TestSetGivesBack checks that each trace of a set has the same bytes as alone, for real traces in
+// sets of any size.
 func TestSetGivesBack(t *testing.T) {
 	var all []*trie.Trace
 	var want [][]byte
@@ -107,7 +107,7 @@ func TestSetGivesBack(t *testing.T) {
 		all, want = append(all, tr), append(want, encodeTrace(t, tr))
 	}
 	r := rand.New(rand.NewPCG(5, 6))
-	var d BinaryDecoder // for all: memory that is used again holds nothing of the set before
+	var d BinaryDecoder // shared: reused memory must not contain data of the previous set
 	for len(all) > 0 {
 		n := 1 + r.IntN(min(len(all), 12))
 		set, err := d.DecodeSet(encodeSet(t, all[:n]...), FileLimits())
@@ -126,8 +126,8 @@ func TestSetGivesBack(t *testing.T) {
 	}
 }
 
-// TestSetIsCanonical: how the tables of traces and of the set are numbered does not show in the
-// bytes.
+// TestSetIsCanonical checks that the numbering of the tables of traces and of the set does not
+// affect the bytes.
 func TestSetIsCanonical(t *testing.T) {
 	traces := sdkTraces(t)
 	want := encodeSet(t, traces...)
@@ -145,7 +145,7 @@ func TestSetIsCanonical(t *testing.T) {
 	}
 }
 
-// TestSetRefusesGapless: recordings of developer tools have no encoding.
+// TestSetRefusesGapless checks that recordings of developer tools have no encoding.
 func TestSetRefusesGapless(t *testing.T) {
 	x := fixture.MinimalTrace()
 	x.Gapless = true
@@ -161,7 +161,7 @@ func checkSetRefused(t *testing.T, data []byte, lim Limits, kind input.Kind, fie
 	checkError(t, err, kind, field, message)
 }
 
-// TestRefuseSet: one wrong number each.
+// TestRefuseSet tests sets with one wrong number each.
 func TestRefuseSet(t *testing.T) {
 	type set = fieldtriev1.Set
 	// Four traces: three of 24 samples with three spans, all of one view, and one of four samples
@@ -269,7 +269,7 @@ func TestRefuseSet(t *testing.T) {
 		"format version 3; this program reads versions 1 and 2")
 }
 
-// TestSetLimits: every limit holds, and its exact number is allowed.
+// TestSetLimits checks that every limit holds, and that its exact number is allowed.
 func TestSetLimits(t *testing.T) {
 	data := setFiles(t)["chunks"]
 	at := Limits{Traces: 4, Samples: 76, Nodes: 4, Frames: 3, Resources: 1, StringBytes: 26, Spans: 9, Labels: 2}
@@ -292,7 +292,7 @@ func TestSetLimits(t *testing.T) {
 	}
 }
 
-// TestSetDropsUnknown: fields that are not known are no error, and are not kept.
+// TestSetDropsUnknown checks that unknown fields are not an error, and are not kept.
 func TestSetDropsUnknown(t *testing.T) {
 	data := setFiles(t)["minimal"]
 	var d BinaryDecoder
@@ -308,7 +308,8 @@ func TestSetDropsUnknown(t *testing.T) {
 	}
 }
 
-// FuzzSet: what decodes is valid, and has the same traces when it is encoded and decoded again.
+// FuzzSet checks that a decoded set is valid, and has the same traces when it is encoded and
+// decoded again.
 func FuzzSet(f *testing.F) {
 	for _, data := range setFiles(f) {
 		f.Add(data)
@@ -317,7 +318,7 @@ func FuzzSet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { checkDecodedSet(t, data) })
 }
 
-// checkDecodedSet checks what [FuzzSet] says, and reports whether data was read.
+// checkDecodedSet makes the checks of [FuzzSet], and reports whether data was decoded.
 func checkDecodedSet(t *testing.T, data []byte) bool {
 	t.Helper()
 	Dump(io.Discard, data)
@@ -325,7 +326,7 @@ func checkDecodedSet(t *testing.T, data []byte) bool {
 	set, err := d.DecodeSet(data, Limits{})
 	if err != nil {
 		if KindOf(err) == 0 {
-			t.Errorf("%v is no *Error", err)
+			t.Errorf("%v is not an *Error", err)
 		}
 		return false
 	}
@@ -346,10 +347,10 @@ func checkDecodedSet(t *testing.T, data []byte) bool {
 		t.Fatal(err)
 	}
 	for i, x := range traces {
-		// Equal frames and calls become one.
+		// A set merges equal frames and calls.
 		want := trie.NewSet([]*trie.Trace{x}).Trace(0)
 		if !second.Trace(i).Equal(want) {
-			t.Errorf("trace %d is another one", i)
+			t.Errorf("trace %d differs", i)
 		}
 	}
 	return true
@@ -382,8 +383,8 @@ func TestSetMutations(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	t.Logf("%d of %d sets were read", read, rounds)
+	t.Logf("%d of %d sets were decoded", read, rounds)
 	if read < rounds/20 || read > rounds*19/20 {
-		t.Errorf("%d of %d sets were read; the test wants many of both kinds", read, rounds)
+		t.Errorf("%d of %d sets were decoded; the test needs many of both kinds", read, rounds)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
-// encodeTrace and encodeProfile encode what can be encoded.
+// encodeTrace and encodeProfile encode a valid trace or profile.
 func encodeTrace(t testing.TB, tr *trie.Trace) []byte {
 	t.Helper()
 	b, err := EncodeTrace(tr)
@@ -40,7 +40,7 @@ func encodeProfile(t testing.TB, p *trie.Profile) []byte {
 	return b
 }
 
-// checkTraceRoundTrip encodes tr, decodes that and encodes it again.
+// checkTraceRoundTrip encodes tr, decodes the result and encodes it again.
 func checkTraceRoundTrip(t *testing.T, name string, tr *trie.Trace) {
 	t.Helper()
 	data := encodeTrace(t, tr)
@@ -93,7 +93,7 @@ func TestBinaryRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBinaryTimes: the extremes of what a valid trace may hold come back.
+// TestBinaryTimes checks that the extreme times of valid traces survive a round trip.
 func TestBinaryTimes(t *testing.T) {
 	for name, times := range map[string][]int64{
 		"one sample":           {-1},
@@ -113,7 +113,7 @@ func TestBinaryTimes(t *testing.T) {
 	}
 }
 
-// TestBinaryIsCanonical: how tables are numbered does not show in the bytes.
+// TestBinaryIsCanonical checks that the numbering of tables does not affect the bytes.
 func TestBinaryIsCanonical(t *testing.T) {
 	a, b := &trie.Trace{Trie: *trie.New()}, &trie.Trace{Trie: *trie.New()}
 	x := a.Insert(fixture.FrameMain, fixture.FrameRender)
@@ -128,7 +128,7 @@ func TestBinaryIsCanonical(t *testing.T) {
 	b.Frames = append(b.Frames, b.Frames[b.Nodes[y].Frame])
 	b.Nodes[y].Frame = trie.FrameID(len(b.Frames) - 1)
 	if got, want := encodeTrace(t, b), encodeTrace(t, a); !bytes.Equal(got, want) {
-		t.Errorf("a frame stands twice: %s", fixture.FirstDifference(dump(t, got), dump(t, want)))
+		t.Errorf("with a duplicate frame: %s", fixture.FirstDifference(dump(t, got), dump(t, want)))
 	}
 	p, q := fixture.Difference(), fixture.GroupedProfile()
 	if got, want := encodeProfile(t, trie.Merge(q, p)), encodeProfile(t, trie.Merge(p, q)); !bytes.Equal(got, want) {
@@ -136,8 +136,8 @@ func TestBinaryIsCanonical(t *testing.T) {
 	}
 }
 
-// TestBinaryEqualFrames: a profile that has a frame twice is read, and written with the
-// frame once and its nodes as one.
+// TestBinaryEqualFrames checks that a profile with a duplicate frame is decoded, and that its
+// encoding has the frame once and the nodes merged.
 func TestBinaryEqualFrames(t *testing.T) {
 	got, err := reencode(equalFrames(t), Limits{})
 	if err != nil {
@@ -151,8 +151,7 @@ func TestBinaryEqualFrames(t *testing.T) {
 	}
 }
 
-// equalFrames returns a profile in which querySelector stands twice, with 3 and 5 µs, and
-// main with 2.
+// equalFrames returns a profile that has querySelector twice, with 3 and 5 µs, and main with 2.
 func equalFrames(t testing.TB) []byte {
 	t.Helper()
 	p := trie.NewProfile()
@@ -188,7 +187,7 @@ func TestBinaryIsSmall(t *testing.T) {
 	}
 }
 
-// TestBinaryUnknown: fields of later versions are kept where they stood.
+// TestBinaryUnknown checks that fields of later versions are kept where they were.
 func TestBinaryUnknown(t *testing.T) {
 	tr := fixture.UnknownTrace()
 	data := encodeTrace(t, tr)
@@ -214,8 +213,8 @@ func TestBinaryUnknown(t *testing.T) {
 	}
 }
 
-// TestBinaryCost: the cost is the last field, so that it can be appended to what is
-// encoded already. It may come in parts, and none is the same as one of zeros.
+// TestBinaryCost checks that the cost is the last field, so that it can be appended to an encoded
+// trace. It may be split into parts, and a missing cost equals a cost of zeros.
 func TestBinaryCost(t *testing.T) {
 	without, with := encodeTrace(t, fixture.MinimalTrace()), encodeTrace(t, fixture.CostTrace())
 	message, found := bytes.CutPrefix(with, without)
@@ -261,7 +260,7 @@ func TestBinaryCost(t *testing.T) {
 	}
 }
 
-// TestBinaryIdle: the column of idle time is there if a group has some.
+// TestBinaryIdle checks that the column of idle time exists if a group has idle time.
 func TestBinaryIdle(t *testing.T) {
 	without, with := document(t, encodeProfile(t, fixture.GroupedProfile())),
 		document(t, encodeProfile(t, fixture.IdleProfile()))
@@ -284,7 +283,7 @@ func TestBinaryIdle(t *testing.T) {
 	}
 }
 
-// TestBinaryDecoderReuse: nothing of a document is left in the next.
+// TestBinaryDecoderReuse checks that no data of a document leaks into the next one.
 func TestBinaryDecoderReuse(t *testing.T) {
 	var documents [][]byte
 	for _, tr := range []*trie.Trace{
@@ -311,15 +310,15 @@ func TestBinaryDecoderReuse(t *testing.T) {
 			if !bytes.Equal(again, data) {
 				t.Errorf("round %d, document %d: %s", round, i, fixture.FirstDifference(dump(t, again), dump(t, data)))
 			}
-			// What is refused half-way must not show in the next either.
+			// Data of a document that is rejected halfway must not leak either.
 			if _, err := d.Decode(data[:len(data)-1], Limits{}); err == nil {
-				t.Errorf("document %d: cut off, but not refused", i)
+				t.Errorf("document %d: truncated, but accepted", i)
 			}
 		}
 	}
 }
 
-// TestBinarySharesNothing: the caller may use its buffer for something else.
+// TestBinarySharesNothing checks that the caller may reuse its buffer.
 func TestBinarySharesNothing(t *testing.T) {
 	for name, want := range released(t) {
 		data := bytes.Clone(want)
@@ -340,7 +339,7 @@ func TestBinarySharesNothing(t *testing.T) {
 	}
 }
 
-// TestBinaryLetsGo: a trace that is kept does not keep the bytes that it was read from.
+// TestBinaryLetsGo checks that a decoded trace does not keep the input in memory.
 func TestBinaryLetsGo(t *testing.T) {
 	read := func() (*trie.Trace, weak.Pointer[byte]) {
 		data := encodeTrace(t, fixture.FullTrace())
@@ -358,14 +357,14 @@ func TestBinaryLetsGo(t *testing.T) {
 	runtime.KeepAlive(tr)
 }
 
-// TestColumnNumbers holds the constants of binary_columns.go against the schema.
+// TestColumnNumbers compares the constants of binary_columns.go with the schema.
 func TestColumnNumbers(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "binary_columns.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkNumbers(t, file, "col", &fieldtriev1.Document{}, 0)
-	checkNumbers(t, file, "set", &fieldtriev1.Set{}, colMarkerRunLength) // up to which they are those of Document
+	checkNumbers(t, file, "set", &fieldtriev1.Set{}, colMarkerRunLength) // smaller ones as in Document
 	context, cost := (&fieldtriev1.Context{}).ProtoReflect().Descriptor(),
 		(&fieldtriev1.Cost{}).ProtoReflect().Descriptor()
 	if n, size := context.Fields().Len(), 14; n != size {
@@ -376,7 +375,7 @@ func TestColumnNumbers(t *testing.T) {
 	}
 }
 
-// checkNumbers holds the constants of a file that begin with prefix against the fields of m after a
+// checkNumbers compares the constants of a file that begin with prefix with the fields of m after a
 // number.
 func checkNumbers(t *testing.T, file *ast.File, prefix string, m proto.Message, after int) {
 	t.Helper()
@@ -420,7 +419,7 @@ func checkNumbers(t *testing.T, file *ast.File, prefix string, m proto.Message, 
 		end = max(end, int(f.Number())+1)
 	}
 	if len(numbers) != 1 || numbers["End"] != end {
-		t.Errorf("got %v besides the fields, want End = %d alone", numbers, end)
+		t.Errorf("got %v in addition to the fields, want only End = %d", numbers, end)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	fieldtriev1 "github.com/fieldtrie/fieldtrie/proto/fieldtrie/v1"
 )
 
-// TestFormatDocument: docs/format.md has the fields of the schema and a true example.
+// TestFormatDocument checks that docs/format.md has the fields of the schema and a correct example.
 func TestFormatDocument(t *testing.T) {
 	data, err := os.ReadFile("../docs/format.md")
 	if err != nil {

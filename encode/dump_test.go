@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
-// TestDumpTraces holds the documents of traces against golden dumps.
+// TestDumpTraces compares dumps of encoded traces with golden files.
 func TestDumpTraces(t *testing.T) {
 	for _, name := range fixture.GoldenTraces {
 		fixture.CompareGolden(t, "dump/"+strings.TrimSuffix(name, ".json")+".trie",
@@ -25,7 +25,7 @@ func TestDumpTraces(t *testing.T) {
 	}
 }
 
-// undump returns the bytes that a dump shows.
+// undump returns the bytes of a dump.
 func undump(t *testing.T, dump []byte) []byte {
 	t.Helper()
 	var out []byte
@@ -45,7 +45,7 @@ func undump(t *testing.T, dump []byte) []byte {
 	return out
 }
 
-// TestDumpIsComplete: a dump shows each byte once, in order.
+// TestDumpIsComplete checks that a dump shows each byte once, in order.
 func TestDumpIsComplete(t *testing.T) {
 	documents := released(t)
 	for name, data := range fixture.RealTraces(t) {
@@ -62,7 +62,7 @@ func TestDumpIsComplete(t *testing.T) {
 	}
 }
 
-// TestDumpOdd: documents that no encoder writes are shown as far as they can be.
+// TestDumpOdd checks that documents that no encoder writes are dumped as far as possible.
 func TestDumpOdd(t *testing.T) {
 	field := func(number protowire.Number, typ protowire.Type, value ...byte) []byte {
 		return append(protowire.AppendTag(nil, number, typ), value...)
@@ -93,7 +93,7 @@ func TestDumpOdd(t *testing.T) {
 			t.Errorf("%x: got\n%swant %s", c.data, got, c.want)
 		}
 		if back := undump(t, got); !bytes.Equal(back, c.data) {
-			t.Errorf("%x: the dump shows %x", c.data, back)
+			t.Errorf("%x: the dump contains %x", c.data, back)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestDumpGarbage(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || KindOf(err) != input.Malformed {
 			t.Errorf("%x: got %v, want %s", c.more, err, c.want)
 		}
-		// What comes before is shown; a second text no longer fits its lengths.
+		// Everything before the error is dumped; a second text no longer matches its lengths.
 		if got := b.String(); !strings.HasPrefix(got, "    0: 0d 46 54 52 01") ||
 			!strings.Contains(got, "sample_run_length") {
 			t.Errorf("%x: got %s", c.more, got)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// dump returns what Dump writes.
+// dump returns the output of Dump.
 func dump(t testing.TB, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/input"
 )
 
-// jsonEnvelope and its parts are what one would write to read a trace with
-// encoding/json: the measure for the time and for the result.
+// jsonEnvelope and its parts are the straightforward way to read a trace with encoding/json, as a
+// baseline for time and result.
 type jsonEnvelope struct {
 	Page       string    `json:"page"`
 	TimeOrigin float64   `json:"timeOrigin"`
@@ -46,7 +46,7 @@ type jsonSample struct {
 	Marker    string  `json:"marker"`
 }
 
-// checkTotal compares the time that a decoded trace covers with a reckoning of its own.
+// checkTotal compares the time of a decoded trace with an independent computation.
 func checkTotal(t *testing.T, name string, data []byte) {
 	t.Helper()
 	tr, err := DecodeProfilerTrace(data, Limits{})
@@ -106,13 +106,13 @@ func TestRealTraces(t *testing.T) {
 			t.Errorf("%s: not recognised", name)
 		}
 		if _, err := DecodeProfilerTrace(data[:len(data)/2], Limits{}); KindOf(err) != input.Malformed {
-			t.Errorf("%s: cut off: got %v", name, err)
+			t.Errorf("%s: truncated: got %v", name, err)
 		}
 	}
 }
 
-// BenchmarkProfilerTrace measures a pass over all real traces. The decoder does all that
-// a server needs; encoding/json only fills structs.
+// BenchmarkProfilerTrace measures decoding all real traces. The decoder does everything that a
+// server needs; encoding/json only fills structs.
 func BenchmarkProfilerTrace(b *testing.B) {
 	traces := fixture.RealTraces(b)
 	size := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Parts of the documents of the tests.
+// Parts of the documents in these tests.
 const (
 	noTrace = `{"resources":[],"frames":[],"stacks":[],"samples":[]}`
 )
@@ -37,7 +37,7 @@ func mustDecode(t *testing.T, doc string) *trie.Trace {
 	return tr
 }
 
-// checkDecoded checks what holds for every trace that a decoder returns.
+// checkDecoded checks the invariants of every decoded trace.
 func checkDecoded(t *testing.T, tr *trie.Trace) {
 	t.Helper()
 	if err := tr.Validate(); err != nil {
@@ -49,7 +49,7 @@ func checkDecoded(t *testing.T, tr *trie.Trace) {
 	seen := map[string]bool{}
 	for _, s := range tr.Strings {
 		if seen[s] {
-			t.Fatalf("string %q stands twice", s)
+			t.Fatalf("string %q occurs twice", s)
 		}
 		seen[s] = true
 	}
@@ -93,7 +93,7 @@ func TestProfilerTrace(t *testing.T) {
 	}
 }
 
-// TestProfilerTraceForms checks that what means the same is read the same.
+// TestProfilerTraceForms checks that equivalent documents decode to equal traces.
 func TestProfilerTraceForms(t *testing.T) {
 	bare := mustDecode(t, fixture.OneTrace)
 	if bare.Context.Interval != 10_000 || len(bare.Samples) != 4 {
@@ -181,7 +181,7 @@ func TestProfilerTraceCost(t *testing.T) {
 	}
 	mustDecode(t, envelope(`"cost":{"dropped":1}`))
 	if got := mustDecode(t, fixture.OneTrace).Cost; got != (trie.Cost{}) {
-		t.Errorf("got %+v of the trace before", got)
+		t.Errorf("got %+v from the previous trace", got)
 	}
 }
 
@@ -208,8 +208,8 @@ func TestBrowserOf(t *testing.T) {
 	}
 }
 
-// TestProfilerTraceKeepsNothing checks that a trace holds no part of its input, which
-// the caller uses again, and none of what is to be forgotten.
+// TestProfilerTraceKeepsNothing checks that a trace keeps no part of its input, which the caller
+// reuses, and no discarded data.
 func TestProfilerTraceKeepsNothing(t *testing.T) {
 	const secret = "5ec7e7"
 	doc := []byte(`{"page":"/feed?` + secret + `","ua":"Firefox/150 ` + secret +
@@ -226,7 +226,7 @@ func TestProfilerTraceKeepsNothing(t *testing.T) {
 	for i := range doc {
 		doc[i] = 'X'
 	}
-	mustDecode(t, fixture.OneTrace) // uses the scratch space again
+	mustDecode(t, fixture.OneTrace) // reuses the scratch space
 	if after := fmt.Sprintf("%+v", tr); after != before || strings.Contains(after, secret) {
 		t.Errorf("got %s\nthen %s", before, after)
 	}
@@ -250,11 +250,11 @@ func TestProfilerTraceRepairs(t *testing.T) {
 		}
 	}
 	if len(tr.Frames) != len(want)-1 {
-		t.Errorf("got %d frames, want equal ones once", len(tr.Frames))
+		t.Errorf("got %d frames, want equal ones merged", len(tr.Frames))
 	}
 }
 
-// TestProfilerTraceLarge checks tables that outgrow the scratch space they begin with.
+// TestProfilerTraceLarge tests tables that outgrow their initial scratch space.
 func TestProfilerTraceLarge(t *testing.T) {
 	const n = 5000
 	var frames, stacks strings.Builder
@@ -304,7 +304,7 @@ func TestEstimateInterval(t *testing.T) {
 	}
 }
 
-// badTraces are documents that must be refused, with the error.
+// badTraces are documents that must be rejected, with the error.
 var badTraces = []struct{ doc, want string }{
 	{``, `malformed: byte 0: the document ends where an object should be`},
 	{`[]`, `malformed: byte 0: '[' where an object should be`},
@@ -411,12 +411,12 @@ func TestProfilerTraceInvalidTrace(t *testing.T) {
 	doc := envelope(`"spans":[{"page":"/a","start":1,"end":3},{"page":"/b","start":2,"end":4}]`)
 	if _, err := DecodeProfilerTrace([]byte(doc), Limits{}); KindOf(err) != input.Invalid ||
 		!strings.Contains(err.Error(), "overlaps") {
-		t.Errorf("got %v, want what the trace itself says", err)
+		t.Errorf("got %v, want the error of the trace's validation", err)
 	}
 }
 
-// TestProfilerTraceLimits checks that a limit is noticed as soon as it is passed: what
-// follows is not JSON, and would be refused for that.
+// TestProfilerTraceLimits checks that an exceeded limit is reported immediately: the text after it
+// is not JSON and would otherwise be reported.
 func TestProfilerTraceLimits(t *testing.T) {
 	lim := Limits{Samples: 2, Nodes: 2, Frames: 2, Resources: 2, StringBytes: 4, Spans: 2, Labels: 2}
 	for doc, want := range map[string]string{
@@ -481,13 +481,13 @@ func TestIsProfilerTrace(t *testing.T) {
 	}
 	for _, c := range proposalCases {
 		if IsProfilerTrace([]byte(c.doc)) {
-			t.Errorf("%s: taken for a ProfilerTrace", c.doc)
+			t.Errorf("%s: detected as a ProfilerTrace", c.doc)
 		}
 	}
 }
 
-// FuzzProfilerTrace checks that what decodes is valid, repaired and always the same, and
-// that nothing decodes which encoding/json does not take for JSON.
+// FuzzProfilerTrace checks that decoded traces are valid, repaired and deterministic, and that no
+// input decodes that encoding/json rejects as JSON.
 func FuzzProfilerTrace(f *testing.F) {
 	f.Add([]byte(fixture.OneTrace))
 	f.Add([]byte(envelope(`"labels":{"a":"b"},"spans":[{"page":"/a","start":1,"end":3},{"feature":"f","start":1,` +

@@ -110,7 +110,7 @@ func TestParseFrame(t *testing.T) {
 	}
 }
 
-// badProposals are documents that must be refused, with the error.
+// badProposals are documents that must be rejected, with the error.
 var badProposals = []struct{ doc, want string }{
 	{``, `malformed: byte 0: the document ends where an object should be`},
 	{`{}`, `malformed: profile: missing`},
@@ -168,8 +168,8 @@ func TestProposalLimits(t *testing.T) {
 	}
 }
 
-// TestProposalDeep checks that a long chain of callers takes neither a deep Go stack nor
-// quadratic time.
+// TestProposalDeep checks that a long chain of callers needs neither a deep Go stack nor quadratic
+// time.
 func TestProposalDeep(t *testing.T) {
 	var b strings.Builder
 	const deep = 200_000
@@ -207,7 +207,7 @@ func TestIsProposal(t *testing.T) {
 	}
 }
 
-// FuzzProposal checks that what decodes is valid, repaired, coalesced and always the same.
+// FuzzProposal checks that decoded traces are valid, repaired, coalesced and deterministic.
 func FuzzProposal(f *testing.F) {
 	for _, c := range proposalCases {
 		f.Add([]byte(c.doc))

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// latin1 returns s as it looks if its bytes are read as Latin-1.
+// latin1 returns the text that the bytes of s are in Latin-1.
 func latin1(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -28,7 +28,7 @@ func TestRepairName(t *testing.T) {
 		latin1("数える"):                     "数える",
 		latin1("go😀"):                     "go😀",
 		latin1(latin1("größe")):           "größe",
-		"größe":                           "größe", // Latin-1 that is no UTF-8
+		"größe":                           "größe", // Latin-1 that is not UTF-8
 		"数える":                             "数える",
 		latin1("é") + "数":                 latin1("é") + "数",
 		"\u00c3":                          "\u00c3",
@@ -88,7 +88,7 @@ func TestRepairResource(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", url, got, want)
 		}
 		if got := repairResource(want); got != want {
-			t.Errorf("%s: a second repair gives %s", want, got)
+			t.Errorf("%s: a second repair returns %s", want, got)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestPagePath(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", page, got, want)
 		}
 		if got := pagePath(want); got != want {
-			t.Errorf("%q: a second time gives %q", want, got)
+			t.Errorf("%q: the second call returns %q", want, got)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func oneStack(frames ...trie.Frame) *trie.Trace {
 }
 
 func TestRepair(t *testing.T) {
-	shared := latin1("/größe.js") // a name and a resource are repaired each in its way
+	shared := latin1("/größe.js") // names and resources are repaired differently
 	tr := oneStack(
 		trie.Frame{Name: shared, Resource: shared, Line: 1, Column: 2},
 		trie.Frame{Name: "inject", Resource: "chrome-extension://abc/a.js", Line: 3, Column: 4},
@@ -194,9 +194,9 @@ func TestRepair(t *testing.T) {
 	if c.Page != "/feed" || c.Spans[0].Name != "/a" || c.Spans[1].Name != "search?" {
 		t.Errorf("got page %q and spans %v", c.Page, c.Spans)
 	}
-	// Replaced tables must not be looked up in the index of the old ones.
+	// The index of the old tables must not be used for the new ones.
 	if n := tr.Insert(want...); n == trie.Root || !slices.Equal(fixture.FramesOf(&tr.Trie, n), want) {
-		t.Errorf("after the repair a stack can not be inserted")
+		t.Errorf("a stack cannot be inserted after the repair")
 	}
 	joined := tr.Coalesce(nil)
 	if got := fixture.FramesOf(&joined.Trie, joined.Samples[0].Node); len(got) != len(want)-1 {
@@ -204,7 +204,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairKeeps checks that Repair leaves alone what is right, and quickly.
+// TestRepairKeeps checks that Repair leaves correct traces unchanged, without allocations.
 func TestRepairKeeps(t *testing.T) {
 	tr := oneStack(trie.Frame{Name: "größe", Resource: "https://example.com/a.js", Line: 1, Column: 2},
 		trie.Frame{Name: "querySelector"}, trie.Frame{}, trie.Frame{Name: trie.FrameGC})
@@ -217,7 +217,7 @@ func TestRepairKeeps(t *testing.T) {
 	}
 }
 
-// FuzzRepair checks that a repair keeps all stacks and leaves nothing to repair.
+// FuzzRepair checks that a repair preserves all stacks and is idempotent.
 func FuzzRepair(f *testing.F) {
 	f.Add("main\x00"+latin1("größe")+"\x00run", "https://u@h/a?b\x00chrome-extension://a\x00blob:https://h/5",
 		"https://h/p?q", uint32(7))
@@ -256,7 +256,7 @@ func FuzzRepair(f *testing.F) {
 	})
 }
 
-// checkRepaired checks that there is nothing left for Repair to do.
+// checkRepaired checks that another repair would change nothing.
 func checkRepaired(t *testing.T, tr *trie.Trace) {
 	t.Helper()
 	if needsRepair(&tr.Trie) {

@@ -27,17 +27,17 @@ func TestSplitJSON(t *testing.T) {
 		{name: "one object over several lines", data: "{\n\"a\":\n1}\n", want: []string{"{\n\"a\":\n1}"}},
 		{name: "lines", data: "{\"a\":1}\n{\"b\":2}\n", want: []string{`{"a":1}`, `{"b":2}`}},
 		{name: "lines of Windows", data: "{\"a\":1}\r\n\r\n{\"b\":2}", want: []string{`{"a":1}`, `{"b":2}`}},
-		{name: "nothing between", data: `{"a":"}{"}{"b":2}`, want: []string{`{"a":"}{"}`, `{"b":2}`}},
+		{name: "no separator", data: `{"a":"}{"}{"b":2}`, want: []string{`{"a":"}{"}`, `{"b":2}`}},
 		{name: "array", data: ` [ {"a":1} , {"b":[{}]} ] `, want: []string{`{"a":1}`, `{"b":[{}]}`}},
 		{name: "array of other things", data: `[null,"x",[]]`, want: []string{`null`, `"x"`, `[]`}},
 		{name: "empty array", data: `[]`},
 		{name: "byte order mark", data: "\ufeff{}", want: []string{`{}`}},
-		{name: "as many as may be", data: `{}{}{}`, want: []string{`{}`, `{}`, `{}`}},
+		{name: "at the limit", data: `{}{}{}`, want: []string{`{}`, `{}`, `{}`}},
 
 		{name: "too many objects", data: `{}{}{}{}`, err: "too many"},
 		{name: "too many elements", data: `[{},{},{},{}]`, err: "too many"},
-		{name: "cut off", data: `{"a":1}{"b":`, err: "document ends"},
-		{name: "array cut off", data: `[{"a":1},`, err: "document ends"},
+		{name: "truncated", data: `{"a":1}{"b":`, err: "document ends"},
+		{name: "truncated array", data: `[{"a":1},`, err: "document ends"},
 		{name: "comma after the last", data: `[{},]`, err: `byte 4: ']'`},
 		{name: "comma between lines", data: `{},{}`, err: `byte 2: ','`},
 		{name: "text", data: `hello`, err: `byte 0: 'h'`},
@@ -54,10 +54,10 @@ func TestSplitJSON(t *testing.T) {
 					t.Fatalf("got %q and %v, want an error with %q", got, err, c.err)
 				}
 				if got != nil {
-					t.Errorf("got %q beside the error %v", got, err)
+					t.Errorf("got %q and the error %v", got, err)
 				}
 				if !errors.Is(err, ErrTooMany) && KindOf(err) != input.Malformed {
-					t.Errorf("%v is not of kind malformed", err)
+					t.Errorf("%v does not have the kind malformed", err)
 				}
 				return
 			}
@@ -71,7 +71,7 @@ func TestSplitJSON(t *testing.T) {
 	}
 }
 
-// splitWithJSON does what SplitJSON does with the decoder of encoding/json.
+// splitWithJSON is SplitJSON, implemented with encoding/json.
 func splitWithJSON(data []byte) ([]string, error) {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -178,20 +178,20 @@ func TestDecodeTraceJSON(t *testing.T) {
 	}
 }
 
-// TestRealTracesSplit cuts all real traces out of one batch again.
+// TestRealTracesSplit splits a batch of all real traces.
 func TestRealTracesSplit(t *testing.T) {
 	var all [][]byte
 	for _, data := range fixture.RealTraces(t) {
 		all = append(all, bytes.TrimSpace(data))
 	}
 	for name, data := range map[string][]byte{
-		"lines":           bytes.Join(all, []byte("\n")),
-		"nothing between": bytes.Join(all, nil),
-		"array":           slices.Concat([]byte("["), bytes.Join(all, []byte(",")), []byte("]")),
+		"lines":        bytes.Join(all, []byte("\n")),
+		"no separator": bytes.Join(all, nil),
+		"array":        slices.Concat([]byte("["), bytes.Join(all, []byte(",")), []byte("]")),
 	} {
 		got, err := SplitJSON(data, len(all))
 		if err != nil || !slices.EqualFunc(got, all, bytes.Equal) {
-			t.Errorf("%s: got %d traces and %v, want the %d that went in", name, len(got), err, len(all))
+			t.Errorf("%s: got %d traces and %v, want %d", name, len(got), err, len(all))
 		}
 	}
 }

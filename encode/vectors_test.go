@@ -9,9 +9,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 )
 
-// TestVectors encodes the traces of testdata/sdk, which the tests of the browser script
-// do too: both must give the same bytes. A vector is the envelope that
-// [DecodeProfilerTrace] reads, as JSON, beside its document, which -update writes.
+// TestVectors encodes the traces of testdata/sdk, like the tests of the browser script: both must
+// produce the same bytes. A vector is an envelope for [DecodeProfilerTrace] as JSON, with its
+// document, which -update writes.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob("../testdata/sdk/*.json")
 	if err != nil || len(files) == 0 {

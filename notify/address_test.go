@@ -34,7 +34,7 @@ func TestPublic(t *testing.T) {
 		}
 	}
 	if public(netip.Addr{}) {
-		t.Error("no address is of the internet")
+		t.Error("no address is public")
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCheckTargets(t *testing.T) {
 	}
 	if got := strings.Join(named,
 		", "); got != "channel literal, channel literal6, channel named, channel slack-like, channel github" {
-		t.Errorf("named are %s", got)
+		t.Errorf("the error names %s", got)
 	}
 }
 
@@ -95,13 +95,13 @@ func TestPublicAgainstLibrary(t *testing.T) {
 		for _, a := range append(addresses, netip.AddrFrom16(b)) {
 			u := a.Unmap()
 			if private := !u.IsGlobalUnicast() || u.IsPrivate(); private && public(a) {
-				t.Fatalf("%s is taken for one of the internet", a)
+				t.Fatalf("%s is accepted as a public address", a)
 			} else if private {
 				refused++
 			}
 		}
 	}
 	if refused < 1000 {
-		t.Errorf("%d addresses are few", refused)
+		t.Errorf("only %d addresses were tested", refused)
 	}
 }

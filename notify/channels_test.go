@@ -120,7 +120,7 @@ func TestSlack(t *testing.T) {
 			151) + `"}}]}`} {
 		var v any
 		if err := json.Unmarshal([]byte(wrong), &v); err != nil || schema.VisitJSON(v) == nil {
-			t.Errorf("%s is taken", wrong)
+			t.Errorf("%s is accepted", wrong)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestAlertmanager(t *testing.T) {
 			t.Errorf("got %+v", a)
 		}
 	}
-	// Alertmanager refuses an alert that begins after its end.
+	// Alertmanager rejects an alert that begins after its end.
 	for _, m := range []Message{{Event: Found, Begin: now.Add(time.Hour)}, {Event: Resolved, Begin: now,
 		End: now.Add(-time.Hour)}, {Event: Resolved, Begin: now}} {
 		if a := alertOf(m, now); a.StartsAt.After(a.EndsAt) || m.Event == Resolved && a.EndsAt.After(now) {
@@ -163,10 +163,11 @@ func TestAlertmanager(t *testing.T) {
 	}
 }
 
-// elements matches the HTML elements that we write.
+// elements matches the HTML elements in notifications.
 var elements = regexp.MustCompile(`^(b|br|a|p|h3|html|body|strong|div)$`)
 
-// textOf returns the text and the links of an HTML fragment, which must have only our elements.
+// textOf returns the text and the links of an HTML fragment, which must contain only these
+// elements.
 func textOf(t *testing.T, piece string) (text string, links []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader("<div>" + strings.TrimPrefix(piece, "<!DOCTYPE html>") + "</div>"))
@@ -232,7 +233,7 @@ func TestGrafana(t *testing.T) {
 		}
 		for _, tag := range a.Tags {
 			if len(tag) > maxTag {
-				t.Errorf("tag %q is long", tag)
+				t.Errorf("tag %q is too long", tag)
 			}
 		}
 	}

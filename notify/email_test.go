@@ -54,7 +54,7 @@ func readMail(t *testing.T, data []byte) (l letter) {
 func TestMail(t *testing.T) {
 	if _, _, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com",
 		"B, C <b@example.com>"}}).addresses(); err == nil {
-		t.Fatal("an unquoted comma is no name")
+		t.Fatal("an unquoted comma is accepted in a name")
 	}
 	from, to, err := (&Channel{From: "Fieldtrie ü <f@example.com>", To: []string{"a@example.com",
 		`"B, C" <b@example.com>`}}).addresses()
@@ -73,7 +73,7 @@ func TestMail(t *testing.T) {
 		var names []string
 		for name, values := range l.Header {
 			if names = append(names, name); len(values) != 1 {
-				t.Errorf("%s is there %d times", name, len(values))
+				t.Errorf("%s occurs %d times", name, len(values))
 			}
 		}
 		slices.Sort(names)
@@ -103,7 +103,7 @@ func TestMail(t *testing.T) {
 		}
 	}
 	if len(threads) != 1 {
-		t.Errorf("one change is in the threads %v", threads)
+		t.Errorf("mails about one change are in the threads %v", threads)
 	}
 	var many Batch
 	for i := range maxDigest + 3 {

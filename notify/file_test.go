@@ -175,10 +175,10 @@ func TestSecrets(t *testing.T) {
 	}
 	bad := map[string]string{"CHAT": "hooks.slack.com", "MAIL": "two\nlines", "G": " ", "GH": "gr\u00fcn"}
 	err = f.ReadSecrets(func(string) ([]byte, error) {
-		return nil, errors.New("it is gone")
+		return nil, errors.New("no such secret")
 	}, func(name string) string { return bad[name] })
 	for _, want := range []string{
-		"line 3: channel hook: read secret_file: it is gone",
+		"line 3: channel hook: read secret_file: no such secret",
 		"line 15: channel chat: secret_env CHAT: not the URL of an incoming webhook",
 		"line 16: channel alerts: secret_env AM is empty",
 		"line 18: channel mail: secret_env MAIL: a token must be one line",
@@ -200,7 +200,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// Any file is accepted or refused without a panic, and accepted files can be used for plans.
+// Any file is accepted or rejected without a panic, and accepted files can be used for plans.
 func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add("channels: [{name: a, kind: slack, secret_env: E, quiet_hours: 00:00-23:59 UTC, rate: 1/1m}]")
@@ -216,7 +216,7 @@ func FuzzParse(f *testing.F) {
 		for i := range file.Channels {
 			c := &file.Channels[i]
 			if file.Channel(c.Name) != c || conductOf(c.Kind).send == nil {
-				t.Errorf("channel %q is no channel", c.Name)
+				t.Errorf("channel %q is not found", c.Name)
 			}
 			plan := file.Plan([]Due{{Message: Message{ID: "x"}, Channel: c.Name, Since: now}}, nil, now)
 			if len(plan.Send)+len(plan.Wait) != 1 {

@@ -58,7 +58,7 @@ func TestClean(t *testing.T) {
 		texts := append([]string{c.Title, c.Link}, c.Lines...)
 		for key, value := range c.Labels {
 			if !noLabelAtAll(key) {
-				t.Errorf("%q is no name of a label", key)
+				t.Errorf("%q is not a valid name of a label", key)
 			}
 			texts = append(texts, value)
 		}

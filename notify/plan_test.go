@@ -58,7 +58,7 @@ func TestQuiet(t *testing.T) {
 		}
 	}
 	if quiet < 5000 {
-		t.Errorf("%d times in quiet hours are few", quiet)
+		t.Errorf("only %d times were in quiet hours", quiet)
 	}
 }
 
@@ -100,15 +100,15 @@ func TestPlanAgainstModel(t *testing.T) {
 			m.round(now)
 		}
 		if len(m.due) > 0 || len(m.delivered)+len(m.dead) != made {
-			t.Errorf("seed %d: of %d messages %d are delivered, %d given up, %d due", seed, made, len(m.delivered),
+			t.Errorf("seed %d: of %d messages %d were delivered, %d given up, %d are due", seed, made, len(m.delivered),
 				len(m.dead), len(m.due))
 		}
 		if m.digests == 0 || len(m.dead) == 0 {
-			t.Errorf("seed %d: %d digests, %d given up: nothing is tested", seed, m.digests, len(m.dead))
+			t.Errorf("seed %d: %d digests, %d given up: the test has too few cases", seed, m.digests, len(m.dead))
 		}
 		for id, n := range m.delivered {
 			if n > 1 || m.dead[id] {
-				t.Errorf("seed %d: %s is delivered %d times, given up %v", seed, id, n, m.dead[id])
+				t.Errorf("seed %d: %s was delivered %d times, given up %v", seed, id, n, m.dead[id])
 			}
 		}
 	}
@@ -191,12 +191,12 @@ func (m *model) check(b Batch, now time.Time) {
 			}
 		}
 		if within >= c.Rate.Number {
-			m.t.Fatalf("%s gets more than %d in %s", c.Name, c.Rate.Number, c.Rate.Per)
+			m.t.Fatalf("%s received more than %d in %s", c.Name, c.Rate.Number, c.Rate.Per)
 		}
 	}
 	for _, a := range m.past {
 		if a.Channel == c.Name && a.Pause.After(now) {
-			m.t.Fatalf("%s gets something in a pause", c.Name)
+			m.t.Fatalf("%s received a message during a pause", c.Name)
 		}
 	}
 	for _, d := range b.Due {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Answers contain no secret that a receiver repeats, in any encoding.
+// Stored answers contain no secret that a receiver repeats, in any encoding.
 func TestSecretsInAnswers(t *testing.T) {
 	const token, key = "glsa+TOKENTOKEN/abc==&x", "SLACKSECRETabcdefghijk"
 	echo := func(status int, location func(r request) string, text func(r request) string) string {

@@ -14,7 +14,7 @@ import (
 
 const signingSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// request is a request that a receiver got.
+// request is a request that a receiver received.
 type request struct {
 	*http.Request
 	body string
@@ -87,7 +87,7 @@ func TestOutcomes(t *testing.T) {
 		}
 		if !strings.Contains(r.Answer, fmt.Sprint(test.status)) || strings.Contains(r.Answer, "whsec") ||
 			strings.Contains(r.Answer, "\x1b") {
-			t.Errorf("%d: it is said %q", test.status, r.Answer)
+			t.Errorf("%d: the answer is %q", test.status, r.Answer)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestPrivateTargets(t *testing.T) {
 			t.Errorf("%s: got %+v", host, r)
 		}
 		if (host == "127.0.0.1" || host == "localhost") && !strings.Contains(r.Answer, "set allow_private: true") {
-			t.Errorf("%s: it is said %q", host, r.Answer)
+			t.Errorf("%s: the answer is %q", host, r.Answer)
 		}
 	}
 	mail := &Channel{Name: "m", Kind: Email, Target: "smtp://localhost" + port, From: "f@example.com",
@@ -118,7 +118,7 @@ func TestPrivateTargets(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	if asked.Load() != 0 {
-		t.Errorf("%d requests came through", asked.Load())
+		t.Errorf("%d requests reached the receiver", asked.Load())
 	}
 	if r := (&Sender{}).Send(t.Context(), one(hook(target), Message{ID: "x"})); r.Outcome != Accepted ||
 		asked.Load() != 1 {

@@ -67,7 +67,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestDemoBuild checks the demo that is in the package.
+// TestDemoBuild checks the demo in the package.
 func TestDemoBuild(t *testing.T) {
 	const collector = "http://collector.example:8418"
 	h := Demo(collector)

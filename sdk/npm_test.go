@@ -88,7 +88,7 @@ func TestInstall(t *testing.T) {
 	var installed struct{ Version string }
 	text, err := os.ReadFile(filepath.Join(dir, "node_modules/fieldtrie/package.json"))
 	if err != nil || json.Unmarshal(text, &installed) != nil || installed.Version != "1.2.3" {
-		t.Errorf("installed is version %q, want 1.2.3; %v", installed.Version, err)
+		t.Errorf("the installed version is %q, want 1.2.3; %v", installed.Version, err)
 	}
 	for _, name := range []string{"README.md", "LICENSE", "dist/loader.mjs", "dist/rest.mjs"} {
 		if _, err := os.Stat(filepath.Join(dir, "node_modules/fieldtrie", name)); err != nil {
@@ -111,7 +111,7 @@ func TestInstall(t *testing.T) {
 		return info.Size()
 	}
 	if small, all := size("small.js"), size("all.js"); small == 0 || small > all/3 {
-		t.Errorf("the app with the loader has %d bytes, that with everything %d", small, all)
+		t.Errorf("the app with the loader has %d bytes, the app with everything %d", small, all)
 	}
 }
 
@@ -124,6 +124,6 @@ func TestPackageIsReproducible(t *testing.T) {
 	}
 	other, err := pack(packaged, "1.2.4")
 	if err != nil || bytes.Equal(one, other) {
-		t.Errorf("another version is the same package; %v", err)
+		t.Errorf("a package of another version is identical; %v", err)
 	}
 }

@@ -88,7 +88,7 @@ func TestSampledRequests(t *testing.T) {
 		timing, policy := w.Header().Get("Server-Timing"), w.Header().Get("Document-Policy")
 		if (asked == 1) != c.want || (timing == "fieldtrie;dur=1") != c.want || (policy != "") != c.want || !c.want &&
 			timing != "" {
-			t.Errorf("%+v: asked %d times, Server-Timing is %q, Document-Policy %q", c, asked, timing, policy)
+			t.Errorf("%+v: share called %d times, Server-Timing is %q, Document-Policy %q", c, asked, timing, policy)
 		}
 		if w.Body.String() != "page" {
 			t.Errorf("%+v: got %q", c, w.Body)
@@ -135,7 +135,7 @@ func TestSampledShare(t *testing.T) {
 			}
 		}
 		if math.Abs(chosen-want) > 6*math.Sqrt(n*0.25*0.75) && want > 0 || want == 0 && chosen > 0 {
-			t.Errorf("%s: %v of %d are chosen, want about %v", path, chosen, n, want)
+			t.Errorf("%s: %v of %d are selected, want about %v", path, chosen, n, want)
 		}
 	}
 }

@@ -157,10 +157,10 @@ func TestScriptEncodings(t *testing.T) {
 		}
 		if w := get(newScripts(small), "GET", "/sdk.js", "Accept-Encoding", accept, "If-None-Match",
 			`"`+tag+`"`); w.Code != 304 || w.Header().Get("Content-Encoding") != "" {
-			t.Errorf("%q: known, and got %d in %q", accept, w.Code, w.Header().Get("Content-Encoding"))
+			t.Errorf("%q: with the tag, got %d in %q", accept, w.Code, w.Header().Get("Content-Encoding"))
 		}
 	}
-	// Responses that would not get shorter are not compressed.
+	// Responses are not compressed if that would not make them shorter.
 	if w := get(h, "GET", "/sdk-core.js", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" ||
 		w.Body.String() != core {
 		t.Errorf("short: got %v %q", w.Header(), w.Body)
@@ -210,7 +210,7 @@ func TestBuild(t *testing.T) {
 			t.Errorf("%s is %v in the list, and at %s with %s", name, list[key], path, integrity)
 		}
 		if path == "" {
-			t.Errorf("there is no %s", name)
+			t.Errorf("%s is missing", name)
 		}
 		body := get(h, "GET", path).Body.Bytes()
 		sum := sha256.Sum256(body)
@@ -222,7 +222,7 @@ func TestBuild(t *testing.T) {
 			t.Errorf("%s is in %q: make sdk", name, w.Header().Get("Content-Encoding"))
 		}
 		if latest := get(h, "GET", "/"+name).Body.Bytes(); !bytes.Equal(latest, body) {
-			t.Errorf("/%s is not what %s is", name, path)
+			t.Errorf("/%s differs from %s", name, path)
 		}
 	}
 	if path, integrity := Script("sdk.css"); path != "" || integrity != "" {

@@ -48,7 +48,7 @@ func TestElementsCounted(t *testing.T) {
 }
 
 // Invalid counts are ignored.
-func TestCountsOfWhatCanNotBe(t *testing.T) {
+func TestInvalidCounts(t *testing.T) {
 	t.Parallel()
 	var c Counts
 	c.AddViews("", "unsampled", 1)

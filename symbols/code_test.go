@@ -29,7 +29,7 @@ func TestCodeHashes(t *testing.T) {
 		{"a regular expression", "f=e=>/ab/.test(e)", "f=e=>/ac/.test(e)", []int{0}},
 		{"dead code", "f=e=>e", "f=e=>(log(e),e)", []int{0}},
 		{"a word of the language", "f=e=>typeof e", "f=e=>void e", []int{0}},
-		{"a condition is no property", "f=e=>[e,e?e:e]", "f=e=>[e,e?e:1]", []int{0}},
+		{"a condition, not a property", "f=e=>[e,e?e:e]", "f=e=>[e,e?e:1]", []int{0}},
 		{"a function within", "function f(){return()=>1}", "function f(){return()=>2}", []int{1}},
 	} {
 		a, b := read([]byte(x.a), outline.Script), read([]byte(x.b), outline.Script)

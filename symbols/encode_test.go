@@ -85,10 +85,10 @@ func TestEncode(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	good := encoded(t, randomTable(rand.New(rand.NewPCG(3, 4))))
 	for what, data := range map[string][]byte{
-		"nothing": nil, "HTML": []byte("<!doctype html><title>404"), "the magic alone": []byte(magic),
+		"nothing": nil, "HTML": []byte("<!doctype html><title>404"), "only the magic": []byte(magic),
 		"another version": append([]byte(magic), 9),
-		"cut off":         good[:len(good)-5], "more": append(bytes.Clone(good), 1), "no zstd": append([]byte(magic),
-			version, 1, 2, 3),
+		"truncated":       good[:len(good)-5], "trailing byte": append(bytes.Clone(good), 1),
+		"no zstd": append([]byte(magic), version, 1, 2, 3),
 	} {
 		if _, err := Decode(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", what, err)
@@ -151,7 +151,7 @@ func TestDecodeBounds(t *testing.T) {
 	}
 }
 
-// Texts that cannot be encoded unchanged are truncated, replaced or refused.
+// Texts that cannot be encoded unchanged are truncated, replaced or rejected.
 func TestEncodeFits(t *testing.T) {
 	long := strings.Repeat("a", maxName-1) + "é"
 	table := &Table{Sources: []Source{{Name: "a\xffb"}}, Functions: []Function{{Line: 1, Column: 1, Name: long,

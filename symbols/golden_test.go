@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if dump(body) != string(golden) {
-		t.Errorf("got\n%s\nif that is meant, it is a new version, and -update rewrites it", dump(body))
+		t.Errorf("got\n%s\nif the change is intended, increase the version and run with -update", dump(body))
 	}
 }
 
@@ -79,11 +79,11 @@ func writeGolden(t *testing.T, path string, data []byte) {
 }
 
 // dumper writes the uncompressed content of a table as text, so that a change of the format is a
-// readable difference. A line is
+// readable difference. A line has the form
 //
 //	offset: bytes  # meaning
 //
-// with at most 16 bytes. A line without a meaning continues the line before.
+// with at most 16 bytes. A line without a meaning continues the previous line.
 type dumper struct {
 	strings.Builder
 	data []byte

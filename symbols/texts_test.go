@@ -45,7 +45,7 @@ func TestTextHashes(t *testing.T) {
 		for name, h := range a {
 			g, ok := b[name]
 			if !ok {
-				t.Errorf("%q for %q: %s is gone", test.new, test.old, name)
+				t.Errorf("%q for %q: %s is missing", test.new, test.old, name)
 			}
 			if h.own != g.own {
 				own[name] = true
@@ -55,7 +55,7 @@ func TestTextHashes(t *testing.T) {
 			}
 		}
 		if !sameSet(own, test.own) || !sameSet(whole, test.whole) {
-			t.Errorf("%q for %q: own texts of %v, whole ones of %v; not %q, %q", test.new, test.old, own, whole,
+			t.Errorf("%q for %q: own texts of %v, complete texts of %v; not %q, %q", test.new, test.old, own, whole,
 				test.own, test.whole)
 		}
 	}

@@ -110,10 +110,10 @@ func TestSame(t *testing.T) {
 					t.Logf("%+v: %+v is %+v", p, f, g)
 				}
 			}
-			t.Logf("%d of %d unchanged functions have one key (%.2f %%)", equal, len(b.Same),
+			t.Logf("%d of %d unchanged functions have equal keys (%.2f %%)", equal, len(b.Same),
 				100*float64(equal)/float64(len(b.Same)))
 			if 1000*equal < 990*len(b.Same) {
-				t.Errorf("%d of %d unchanged functions have one key", equal, len(b.Same))
+				t.Errorf("%d of %d unchanged functions have equal keys", equal, len(b.Same))
 			}
 			for script, table := range to {
 				seen := map[uint64]*symbols.Function{}

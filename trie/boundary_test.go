@@ -72,7 +72,7 @@ func TestPagesTouch(t *testing.T) {
 }
 
 // A trace that only touches a slice has no time in it.
-func TestSlicesBesideTrace(t *testing.T) {
+func TestSlicesOutsideTrace(t *testing.T) {
 	trace := &Trace{Trie: *New(), Context: Context{Page: "/", Interval: 10_000, Spans: []Span{
 		{SpanPage, "/before", 0, 100_000}, {SpanPage, "/after", 130_000, 50_000},
 	}}}
@@ -85,10 +85,10 @@ func TestSlicesBesideTrace(t *testing.T) {
 		return m.Group(Labels{{"page", s.Page}})
 	})
 	if len(asked) != 1 || asked[0] != "/" {
-		t.Errorf("got the pages %q, want / alone", asked)
+		t.Errorf("got the pages %q, want only /", asked)
 	}
 	if got := trace.Pages(); len(got) != 1 || got[0] != "/" {
-		t.Errorf("Pages: got %q, want / alone", got)
+		t.Errorf("Pages: got %q, want only /", got)
 	}
 	of, used := trace.SlicesInUse(nil, nil)
 	for i := range of {

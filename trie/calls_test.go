@@ -50,7 +50,7 @@ func TestCalls(t *testing.T) {
 	}{
 		{"nothing", nil, nil, ""},
 		{
-			"samples alone", sampled("a", "a;b", "a;c", "", "a"), nil,
+			"only samples", sampled("a", "a;b", "a;c", "", "a"), nil,
 			"a 100-400\n  b 200-300\n  c 300-400\na 500-600\n",
 		},
 		{
@@ -67,16 +67,16 @@ func TestCalls(t *testing.T) {
 			"a 100-200\n(program) 200-300\nb 300-400\n",
 		},
 		{
-			"garbage collection lies on what it interrupted", sampled("a;b", "gc:a;b", "a"), nil,
+			"garbage collection is on top of the interrupted call", sampled("a;b", "gc:a;b", "a"), nil,
 			"a 100-400\n  b 100-300\n    (gc) 200-300\n",
 		},
 		{
-			"a call begins and ends with the event that made it", sampled("", "a", "a", ""),
+			"a call begins and ends with the event that caused it", sampled("", "a", "a", ""),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 120, End: 350}),
 			"RunTask 50-900\n  FunctionCall 120-350\n    a 120-350\n",
 		},
 		{
-			"nothing runs before it is compiled", sampled("", "a", ""),
+			"no function runs before it is compiled", sampled("", "a", ""),
 			task(Event{Frame: Frame{Name: "EvaluateScript"}, Start: 110, End: 290},
 				Event{Frame: Frame{Name: "v8.compile"}, Start: 120, End: 150}),
 			"RunTask 50-900\n  EvaluateScript 110-290\n    v8.compile 120-150\n    a 150-290\n",
@@ -87,31 +87,31 @@ func TestCalls(t *testing.T) {
 			"RunTask 50-900\n  FunctionCall 60-190\n    a 100-190\n",
 		},
 		{
-			"a sample within a layout tells who forced it", sampled("a", "a;b", "a"),
+			"a sample within a layout identifies its caller", sampled("a", "a;b", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"},
 				Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      b 150-300\n        Layout 150-220\n",
 		},
 		{
-			"what an event says, no marker says again", sampled("a", "gc:a", "a"),
+			"a marker does not repeat an event", sampled("a", "gc:a", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "MinorGC"},
 				Start: 150, End: 220}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      MinorGC 150-220\n",
 		},
 		{
-			"a layout between samples belongs to who ran before", sampled("a", "a;b", "a"),
+			"a layout between samples belongs to the earlier stack", sampled("a", "a;b", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Layout"},
 				Start: 110, End: 120}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    a 100-390\n      Layout 110-120\n      b 200-300\n",
 		},
 		{
-			"the stack stands still while the browser works", sampled("a", "b", "b"),
+			"the stack does not change during browser work", sampled("a", "b", "b"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 390}, Event{Frame: Frame{Name: "Paint"},
 				Start: 95, End: 250}),
 			"RunTask 50-900\n  FunctionCall 90-390\n    Paint 95-250\n    b 300-390\n",
 		},
 		{
-			"a call within a call: what is below stays", sampled("a", "a;b;c", "a;d;c", "a"),
+			"a call within a call: calls below it continue", sampled("a", "a;b;c", "a;d;c", "a"),
 			task(Event{Frame: Frame{Name: "FunctionCall"}, Start: 90, End: 490},
 				Event{Frame: Frame{Name: "EventDispatch"}, Start: 150, End: 350}),
 			"RunTask 50-900\n  FunctionCall 90-490\n    a 100-490\n      EventDispatch 150-350\n" +
@@ -154,19 +154,19 @@ func TestCalls(t *testing.T) {
 				"160-240\n          t 160-240\n",
 		},
 		{
-			"a collection in a later task has interrupted nothing", sampled("a", "gc:a", ""),
+			"a collection in a later task interrupts no call", sampled("a", "gc:a", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "RunTask"}, Start: 160,
 				End: 290}, {Frame: Frame{Name: "MinorGC"}, Start: 170, End: 280}},
 			"RunTask 90-150\n  a 100-150\nRunTask 160-290\n  MinorGC 170-280\n",
 		},
 		{
-			"a measure in no task says what the page waited for", sampled("a", ""),
+			"a measure outside tasks is a wait of the page", sampled("a", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 90, End: 150}, {Frame: Frame{Name: "load"}, Start: 80,
 				End: 1000, Measure: true}},
 			"RunTask 90-150\n  a 100-150\n",
 		},
 		{
-			"(program) is what is not in an event", sampled("(program)", "(program)", ""),
+			"(program) is time outside events", sampled("(program)", "(program)", ""),
 			[]Event{{Frame: Frame{Name: "RunTask"}, Start: 150, End: 190}},
 			"(program) 100-150\nRunTask 150-190\n(program) 200-300\n",
 		},
@@ -181,7 +181,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Two functions on one stack were seen there by a sample, whatever the events are.
+// If two functions are on one stack, a sample had both, whatever the events are.
 func TestCallsAreSampled(t *testing.T) {
 	names := []string{"RunTask", "FunctionCall", "EvaluateScript", "TimerFire", "RunMicrotasks", "EventDispatch"}
 	for seed := range uint64(2000) {
@@ -217,7 +217,7 @@ func TestCallsAreSampled(t *testing.T) {
 		}
 		for _, c := range l.Calls {
 			if text := stackText(&l.Trie, c.Node, isEvent); !prefixes[text] {
-				t.Fatalf("seed %d: nobody sampled %q:\n%s", seed, text, described(l))
+				t.Fatalf("seed %d: no sample has %q:\n%s", seed, text, described(l))
 			}
 		}
 	}
@@ -306,10 +306,10 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 	var covered int64
 	for i, c := range l.Calls {
 		if c.Start >= c.End {
-			t.Fatalf("call %d: %+v has no length", i, c)
+			t.Fatalf("call %d: %+v has no duration", i, c)
 		}
 		if i > 0 && c.Start < l.Calls[i-1].Start {
-			t.Fatalf("call %d: %+v begins before the one before it", i, c)
+			t.Fatalf("call %d: %+v begins before the previous one", i, c)
 		}
 		for len(open) > 0 && open[len(open)-1].End <= c.Start {
 			open = open[:len(open)-1]
@@ -341,7 +341,7 @@ func checkTimeline(t *testing.T, s *Stream, events []Event) *Timeline {
 		self, _ = p.Groups[0].Sum()
 	}
 	if self != covered || l.Self() != covered {
-		t.Fatalf("self times sum to %d and %d, covered are %d", self, l.Self(), covered)
+		t.Fatalf("self times sum to %d and %d, the calls cover %d", self, l.Self(), covered)
 	}
 	return l
 }
@@ -380,7 +380,7 @@ func TestCallsConserve(t *testing.T) {
 			2: nodes[r.IntN(len(nodes))]}}
 		plain := checkTimeline(t, stream, nil)
 		if plain.Self() != sampledTime {
-			t.Fatalf("seed %d: %d µs, sampled were %d", seed, plain.Self(), sampledTime)
+			t.Fatalf("seed %d: %d µs, the samples cover %d", seed, plain.Self(), sampledTime)
 		}
 		var events []Event
 		for range r.IntN(12) {

@@ -62,7 +62,7 @@ func TestNestLikeOneByOne(t *testing.T) {
 			events = append(events, Event{Frame: Frame{Name: []string{"RunTask", "e"}[r.IntN(2)]}, Start: start,
 				End: start + r.Int64N(60), Measure: r.IntN(3) == 0})
 		}
-		got, clipped, dropped := Nest(slices.Clone(events)) // which sorts; sorted events stay as they are
+		got, clipped, dropped := Nest(slices.Clone(events)) // sorts its argument; sorted events are unchanged
 		sorted := slices.Clone(events)
 		slices.SortStableFunc(sorted, compareEvents)
 		want, wantClipped, wantDropped := nestOneByOne(sorted)

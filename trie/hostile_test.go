@@ -19,7 +19,7 @@ func chain(depth, samples int, node func(i int) NodeID) *Stream {
 	return &Stream{Trace: t}
 }
 
-// Stacks are as deep as there are samples, here and below. Walking along a stack for each sample or
+// Stacks are as deep as there are samples, here and below. Walking the stack for each sample or
 // event would take minutes.
 func TestCallsDeep(t *testing.T) {
 	const n = 200_000
@@ -68,9 +68,9 @@ func TestTooManyCalls(t *testing.T) {
 		t.Errorf("merged %d traces, %v", m.Profile().Traces, err)
 	}
 	if _, err := Calls(chain(2, 100, func(i int) NodeID { return NodeID(1 + i%2) }), nil, 20); err == nil {
-		t.Error("more calls than were allowed")
+		t.Error("more calls than allowed")
 	}
-	// Depths recorded by browsers are no problem.
+	// The depths that browsers record are within the limit.
 	deep := chain(MaxStackDepth, 20_000, func(i int) NodeID { return NodeID(MaxStackDepth * (i % 2)) })
 	if line := callsOf(t, deep, nil); len(line.Calls) != MaxStackDepth*10_000 {
 		t.Errorf("%d calls", len(line.Calls))

@@ -34,8 +34,8 @@ func FuzzMergeLaws(f *testing.F) {
 		equal("associative", Merge(Merge(a, b), c), Merge(a, Merge(b, c)))
 		equal("one with its identity", Merge(a, NewProfile()), a)
 		equal("undone by subtraction", Subtract(Merge(a, b), b), a)
-		equal("what coalescing commutes with", Merge(a, b).Coalesce(nil), Merge(a.Coalesce(nil), b.Coalesce(nil)))
-		equal("what coalescing commutes with, coalesced again", Merge(a, b).Coalesce(nil).Coalesce(nil),
+		equal("commuting with coalescing", Merge(a, b).Coalesce(nil), Merge(a.Coalesce(nil), b.Coalesce(nil)))
+		equal("unchanged by coalescing again", Merge(a, b).Coalesce(nil).Coalesce(nil),
 			Merge(a, b).Coalesce(nil))
 		if !before.Equal(a) {
 			t.Errorf("merge changed its input")
@@ -77,21 +77,21 @@ func FuzzSlices(f *testing.F) {
 		wa, ca := a.Flat()
 		wb, cb := b.Flat()
 		if !a.equalTables(&b.Trie) {
-			t.Fatal("the slices have other stacks than the whole")
+			t.Fatal("the slices have different stacks from the complete trace")
 		}
 		for n := range wa {
 			if wa[n].Self != wb[n].Self || wa[n].Samples != wb[n].Samples {
-				t.Errorf("node %d: whole %+v, slices %+v", n, wa[n], wb[n])
+				t.Errorf("node %d: complete %+v, slices %+v", n, wa[n], wb[n])
 			}
 			if wb[n].Reach < wa[n].Reach {
 				t.Errorf("node %d: the view reached it in no slice", n)
 			}
 		}
 		if ca != cb {
-			t.Errorf("whole %+v, slices %+v", ca, cb)
+			t.Errorf("complete %+v, slices %+v", ca, cb)
 		}
 		if ca.Idle > ca.Stackless {
-			t.Errorf("more idle than stackless: %+v", ca)
+			t.Errorf("more idle than stackless time: %+v", ca)
 		}
 		if n := len(trace.Samples); n > 0 {
 			span := trace.Samples[n-1].Time - trace.Samples[0].Time + int64(trace.Context.Interval)
@@ -115,7 +115,7 @@ func checkSlices(t *testing.T, trace *Trace) {
 		if i > 0 {
 			last := trace.Slices()[i-1]
 			if last.Start, last.End = s.Start, s.End; reflect.DeepEqual(last, s) {
-				t.Errorf("slice %d is as the one before it", i)
+				t.Errorf("slice %d equals the previous one", i)
 			}
 		}
 		for _, moment := range []int64{s.Start, s.End - 1} {
@@ -174,7 +174,7 @@ func FuzzPrune(f *testing.F) {
 			t.Errorf("total %d µs after pruning, %d µs before", got, want)
 		}
 		if got := 1 + 2*most + 1; len(pruned.Nodes) > got {
-			t.Errorf("%d nodes, asked for %d and an (other) each", len(pruned.Nodes), most)
+			t.Errorf("%d nodes, want at most %d and one (other) each", len(pruned.Nodes), most)
 		}
 		if !p.Prune(len(p.Nodes)).Equal(p) {
 			t.Error("pruning to all nodes changed the profile")
@@ -197,15 +197,15 @@ func FuzzCanonical(f *testing.F) {
 		for i := range c.Frames {
 			f := c.FrameOf(FrameID(i))
 			if frames[f] {
-				t.Errorf("frame %d, %v, stands twice", i, f)
+				t.Errorf("frame %d, %v, occurs twice", i, f)
 			}
 			frames[f] = true
 		}
 		if !c.Equal(trace) {
-			t.Error("the canonical trace is another")
+			t.Error("the canonical trace differs")
 		}
 		if !c.Profile().Equal(trace.Profile()) {
-			t.Error("the canonical trace has other weights")
+			t.Error("the canonical trace has different weights")
 		}
 		p := randomProfile(y)
 		walked := p.Canonical()

@@ -21,13 +21,13 @@ func randomFrame(r *rand.Rand) Frame {
 	}
 }
 
-// randomNodes adds n nodes to t. Two of them may have the same parent and frame, and some frames
-// are duplicate.
+// randomNodes adds n nodes to t. Some nodes may have the same parent and frame, and some frames are
+// duplicates.
 func randomNodes(r *rand.Rand, t *Trie, n int) {
 	for range n {
 		parent := NodeID(r.IntN(len(t.Nodes)))
 		if r.IntN(3) > 0 {
-			parent = NodeID(len(t.Nodes) - 1) // deep stacks are the rule
+			parent = NodeID(len(t.Nodes) - 1) // usually deep stacks
 		}
 		frame := t.Intern(randomFrame(r))
 		if r.IntN(6) == 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// streamAt returns a stream with samples of a at two times, of which the last covers 10 µs.
+// streamAt returns a stream with samples of a at two times. The last sample covers 10 µs.
 func streamAt(source string, first, last int64) Stream {
 	t := &Trace{Trie: *New(), Gapless: true, End: last + 10}
 	a := t.Insert(Frame{Name: "a"})
@@ -24,15 +24,15 @@ func TestChosen(t *testing.T) {
 		{"nothing", nil, "[]"},
 		{"no samples", []Stream{none}, "[]"},
 		{"one", []Stream{none, streamAt("", 0, 10)}, "[1]"},
-		{"the best of one time", []Stream{streamAt("Inspector", 0, 100), streamAt("", 50, 95), streamAt("Internal", 90,
+		{"overlapping streams", []Stream{streamAt("Inspector", 0, 100), streamAt("", 50, 95), streamAt("Internal", 90,
 			200)}, "[2]"},
-		{"the first of equals", []Stream{streamAt("", 0, 100), streamAt("", 0, 100)}, "[0]"},
+		{"the first of equal streams", []Stream{streamAt("", 0, 100), streamAt("", 0, 100)}, "[0]"},
 		{"touching", []Stream{streamAt("", 0, 100), streamAt("", 100, 200)}, "[0]"},
 		{"in time order", []Stream{streamAt("", 300, 400), streamAt("", 0, 100), streamAt("Internal", 150, 250)},
 			"[1 2 0]"},
-		{"what overlaps one that is taken", []Stream{streamAt("", 0, 100), streamAt("Internal", 90, 200),
+		{"a stream that overlaps a selected one", []Stream{streamAt("", 0, 100), streamAt("Internal", 90, 200),
 			streamAt("", 210, 300), streamAt("", 205, 400)}, "[1 2]"},
-		{"between two", []Stream{streamAt("", 0, 100), streamAt("", 200, 300), streamAt("", 120, 180),
+		{"a stream between two others", []Stream{streamAt("", 0, 100), streamAt("", 200, 300), streamAt("", 120, 180),
 			streamAt("", 110, 210)}, "[0 2 1]"},
 	} {
 		thread := Thread{Streams: tt.streams}
@@ -43,7 +43,7 @@ func TestChosen(t *testing.T) {
 	}
 	thread := Thread{Streams: []Stream{streamAt("Internal", 0, 100), streamAt("Inspector", 50, 150)}}
 	if got := thread.Chosen(func(s *Stream) bool { return s.Source == "Inspector" }); !slices.Equal(got, []int{1}) {
-		t.Errorf("of those that fit: got %v", got)
+		t.Errorf("the streams that match: got %v", got)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if thread.Events[0].End != 500 || thread.Streams[1].Trace.End != 310 {
-		t.Error("the thread has changed")
+		t.Error("the thread was changed")
 	}
 	if p, _ := thread.Parts(nil); len(p) != 1 || p[0].Stream != nil || len(p[0].Events) != 5 {
 		t.Errorf("without streams: %v", p)

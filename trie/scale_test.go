@@ -17,10 +17,10 @@ func TestScale(t *testing.T) {
 		t.Errorf("coverage: %+v of %d views, %d traces", c, got.Views, got.Traces)
 	}
 	if p.Groups[0].Weights.Of(n).Self != 10 {
-		t.Error("what is scaled has changed")
+		t.Error("the argument was changed")
 	}
 	if got := NewProfile().Scale(6); got.Views != 0 || len(got.Groups) != 0 {
-		t.Errorf("nothing became %+v", got)
+		t.Errorf("an empty profile became %+v", got)
 	}
 	for seed := range uint64(100) {
 		p := randomProfile(seed)

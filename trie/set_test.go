@@ -71,7 +71,7 @@ func FuzzSet(f *testing.F) {
 			byTrace.AddTrace(x, func(s Slice) int { return group(byTrace, x, s) })
 		}
 		if !bySet.Profile().Equal(byTrace.Profile()) {
-			t.Error("merged as sets, traces are another profile than one by one")
+			t.Error("merging sets and merging single traces give different profiles")
 		}
 	})
 }
@@ -86,15 +86,15 @@ func checkSet(t *testing.T, s *Set, traces []*Trace) {
 		if err := got.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		// Equal nodes of a trace become one in a set, as in a set of only this trace.
+		// A set merges equal nodes of a trace, like a set of only this trace.
 		if want := NewSet([]*Trace{x}).Trace(0); !got.Equal(want) {
-			t.Errorf("trace %d of %d is not what it was", i, len(traces))
+			t.Errorf("trace %d of %d changed", i, len(traces))
 		}
 		if distinctNodes(x) && !got.Equal(x) {
-			t.Errorf("trace %d of %d, whose nodes are distinct, is not what it was", i, len(traces))
+			t.Errorf("trace %d of %d, whose nodes are distinct, changed", i, len(traces))
 		}
 		if !got.Profile().Equal(x.Profile()) {
-			t.Errorf("trace %d of %d has other weights", i, len(traces))
+			t.Errorf("trace %d of %d has different weights", i, len(traces))
 		}
 	}
 }
@@ -133,6 +133,6 @@ func TestSetOf(t *testing.T) {
 	}
 	x.Frames = append(slices.Clone(x.Frames), FrameRow{})
 	if x.Set() != nil {
-		t.Error("a trace with other frames is of the set")
+		t.Error("a trace with other frames belongs to the set")
 	}
 }

@@ -27,7 +27,7 @@ func TestProfileSize(t *testing.T) {
 		}
 		read := &Profile{Trie: Trie{Strings: p.Strings, Frames: p.Frames, Nodes: p.Nodes}, Groups: p.Groups}
 		if read.Size() != got {
-			t.Errorf("%d groups: got %d bytes of tables that were read, want %d", groups, read.Size(), got)
+			t.Errorf("%d groups: got %d bytes for decoded tables, want %d", groups, read.Size(), got)
 		}
 	}
 }

@@ -55,9 +55,9 @@ func TestTimelineRewrite(t *testing.T) {
 		{"other names", sampled("a1", "a1;a2", "a3"), false, "a 100-300\n  a 200-300\na 300-400\n"},
 		{"calls within a part", sampled("a1", "a1;a2", "a1;a2;b", "a1"), true, "a 100-500\n  b 300-400\n"},
 		{"calls that touch", sampled("a1", "a2", "", "a1"), true, "a 100-300\na 400-500\n"},
-		{"calls within those", sampled("a1;b1", "a2;b1", "a2;c", "a2;b1", "a3;b2"), true,
+		{"nested calls that touch", sampled("a1;b1", "a2;b1", "a2;c", "a2;b1", "a3;b2"), true,
 			"a 100-600\n  b 100-300\n  c 300-400\n  b 400-600\n"},
-		{"calls of what is folded", sampled("a1;b1", "a1;a2;b1", "a1;b1"), true, "a 100-400\n  b 100-400\n"},
+		{"callees of folded calls", sampled("a1;b1", "a1;a2;b1", "a1;b1"), true, "a 100-400\n  b 100-400\n"},
 	} {
 		in := callsOf(t, tt.stream, nil)
 		in.Name, in.Process, in.Thread = "Main", 1, 2

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// stacks returns what p holds as text, a line for each node with weight.
+// stacks returns the content of p as text, by node with weight.
 func stacks(p *Profile) map[string]Weight {
 	out := map[string]Weight{}
 	flat, _ := p.Flat()
@@ -397,12 +397,12 @@ func TestPruneReach(t *testing.T) {
 		t.Errorf("got %+v", w)
 	}
 	if w := stacks(Subtract(NewProfile(), p).Prune(0))["(other)"]; w != (Weight{-6, -6, -3}) {
-		t.Errorf("of the negative: got %+v", w)
+		t.Errorf("negative weights: got %+v", w)
 	}
 }
 
-// twoFrames has the frame f twice, and x under each of them: once under another number of the same
-// text.
+// twoFrames has the frame f twice, with different numbers of the same text, and x under each of
+// them.
 func twoFrames() Trie {
 	return Trie{
 		Strings: []string{"", "f", "x", "f"},
@@ -411,7 +411,7 @@ func twoFrames() Trie {
 	}
 }
 
-// Equal frames of a trace become one; its nodes stay separate until it is merged.
+// Equal frames of a trace are merged; its nodes stay separate until the trace is merged.
 func TestCanonicalFramesOfTrace(t *testing.T) {
 	trace := &Trace{Trie: twoFrames(), Context: Context{Interval: 10}, Samples: []Sample{{0, 4, 0}, {10, 2, 0}}}
 	c := trace.Canonical()
@@ -427,11 +427,11 @@ func TestCanonicalFramesOfTrace(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", c, want)
 	}
 	if !c.Equal(trace) || !c.Profile().Equal(trace.Profile()) {
-		t.Error("the canonical trace is another")
+		t.Error("the canonical trace differs")
 	}
 }
 
-// In a profile the nodes become one too.
+// In a profile the nodes are merged, too.
 func TestCanonicalFramesOfProfile(t *testing.T) {
 	p := &Profile{Trie: twoFrames(), Views: 1, Traces: 1, Unknown: []byte{1}}
 	for n := NodeID(1); n <= 4; n++ {

@@ -54,7 +54,7 @@ func TestChanges(t *testing.T) {
 	says("became slower by 160 ms (+112 to +208) on /feed", id)
 	says("it was edited", id)
 	if strings.Contains(stdout.String(), "\x1b") {
-		t.Error("a name of a browser reaches the terminal as it is")
+		t.Error("a name from a browser reaches the terminal unescaped")
 	}
 	says("No changes match", "--page", "/other")
 	says(`"id": "`+id, "--format", "json")
@@ -69,7 +69,7 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	if err := ask("0123456789abcdef"); err == nil || !strings.Contains(err.Error(), "change 0123456789abcdef") {
-		t.Errorf("a change that is not there: %v", err)
+		t.Errorf("an unknown change: %v", err)
 	}
 	if err := ask(id, "--acknowledge", "--note", "seen"); err == nil || !strings.Contains(err.Error(),
 		"a daemon stores updates") {

@@ -107,7 +107,7 @@ func TestHTTPOfFilesInTimeOrder(t *testing.T) {
 		t.Errorf("got %.300s, %v", w.Body, err)
 	}
 	if w := get("/api/v1/view?id=0", "127.0.0.1:1"); w.Code != http.StatusNotFound {
-		t.Errorf("a thread that is not there: %d", w.Code)
+		t.Errorf("an unknown thread: %d", w.Code)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/web"
 )
 
-var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+var update = flag.Bool("update", false, "rewrite the expected output of scripts")
 
 func TestMain(m *testing.M) {
 	if args := os.Getenv(runMain); args != "" {

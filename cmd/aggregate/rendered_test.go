@@ -204,7 +204,7 @@ func asked(t *testing.T, dir string) map[string]toolChange {
 
 var numberInText = regexp.MustCompile(`[+-]?\d+(?:\.\d+)?`)
 
-// shown reports whether text contains v, with or without its sign, rounded as by [terminal.Number].
+// shown reports whether text contains v, with or without its sign, rounded like [terminal.Number].
 func shown(text string, v float64) bool {
 	for _, found := range numberInText.FindAllString(text, -1) {
 		x, err := strconv.ParseFloat(found, 64)

@@ -44,12 +44,12 @@ func TestSignals(t *testing.T) {
 		signal syscall.Signal
 		status int
 	}{
-		"reading a pipe":           {"-f top -", syscall.SIGINT, 130},
-		"computing":                {"-f json -o " + out + strings.Repeat(" "+deep, 200), syscall.SIGTERM, 143},
-		"writing to a full pipe":   {"-f cpuprofile " + deep, syscall.SIGINT, 130},
-		"text to a full pipe":      {"-f tree --rows -1 " + deep, syscall.SIGTERM, 143},
-		"timed, to a full pipe":    {"-f speedscope --timed " + deep, syscall.SIGINT, 130},
-		"waiting for who reads it": {"-f pprof -o " + filepath.Join(dir, "fifo") + " " + file, syscall.SIGTERM, 143},
+		"reading a pipe":         {"-f top -", syscall.SIGINT, 130},
+		"computing":              {"-f json -o " + out + strings.Repeat(" "+deep, 200), syscall.SIGTERM, 143},
+		"writing to a full pipe": {"-f cpuprofile " + deep, syscall.SIGINT, 130},
+		"text to a full pipe":    {"-f tree --rows -1 " + deep, syscall.SIGTERM, 143},
+		"timed, to a full pipe":  {"-f speedscope --timed " + deep, syscall.SIGINT, 130},
+		"waiting for a reader":   {"-f pprof -o " + filepath.Join(dir, "fifo") + " " + file, syscall.SIGTERM, 143},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_ = exec.Command("mkfifo", filepath.Join(dir, "fifo")).Run()
@@ -84,7 +84,7 @@ func TestSignals(t *testing.T) {
 				}
 			case <-time.After(30 * time.Second): // takes about 1 s, more on a busy machine
 				_ = cmd.Process.Kill()
-				t.Error("goes on")
+				t.Error("does not exit")
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, ".out*")); left != nil {
 				t.Errorf("left %s", left)

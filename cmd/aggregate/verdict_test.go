@@ -16,8 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// storeOfRollout makes a data directory with page views of releases that take about so many
-// samples.
+// storeOfRollout creates a data directory with page views of releases. samples is the approximate
+// number of samples of a page view, by release.
 func storeOfRollout(t *testing.T, views int, samples map[string]int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func TestVerdict(t *testing.T) {
 	}
 	if err := ask(few, "--format", "json"); json.Unmarshal(stdout.Bytes(), &got) != nil || got.Missing == nil ||
 		got.Missing.B != 80 || exitCode(err) != 5 {
-		t.Errorf("of the newest release: %v\n%s", err, stdout.String())
+		t.Errorf("the newest release: %v\n%s", err, stdout.String())
 	}
 	for args, want := range map[string]string{
 		"--compare-release a x":                 `unexpected argument "x"`,

@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// serveBucket starts a store of objects, and returns what --data says of it.
+// serveBucket starts a fake object store and returns a value of --data for it.
 func serveBucket(t testing.TB) (data string, c *fakebucket.Client) {
 	t.Helper()
 	c = fakebucket.New(1).Client()
@@ -27,7 +27,7 @@ func serveBucket(t testing.TB) (data string, c *fakebucket.Client) {
 	return "s3://" + fakebucket.Name + "/p?" + url.Values{"endpoint": {srv.URL}, "region": {"r"}}.Encode(), c
 }
 
-// TestBucketScripts runs scripts beside a store of objects.
+// TestBucketScripts runs scripts with a fake object store.
 func TestBucketScripts(t *testing.T) {
 	traces, err := filepath.Abs("../../testdata/traces")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestBucketScripts(t *testing.T) {
 
 type clientKey struct{}
 
-// copyTo puts the files of a directory into the bucket: copyto BUCKET DIR.
+// copyTo uploads the files of a directory to the bucket: copyto BUCKET DIR.
 func copyTo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: copyto BUCKET DIR")
@@ -82,7 +82,7 @@ func copyTo(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 }
 
-// object damages or deletes the first object of a kind: object damage|delete PREFIX.
+// object damages or deletes the first object with a prefix: object damage|delete PREFIX.
 func object(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: object damage|delete PREFIX")
@@ -102,5 +102,5 @@ func object(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		return
 	}
-	ts.Fatalf("there is nothing under %s", args[1])
+	ts.Fatalf("no object under %s", args[1])
 }

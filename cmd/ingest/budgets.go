@@ -62,8 +62,8 @@ func (c *config) board(of query.Local, f *budget.File, r prometheus.Registerer) 
 	return b
 }
 
-// evaluate keeps a board up to date until ctx is done, from first on. The log has the budgets that
-// can not be answered, and those whose state changes.
+// evaluate keeps a board up to date until ctx is done, beginning after first. It logs the budgets
+// that it cannot evaluate and those whose state changes.
 func evaluate(ctx context.Context, b *budget.Board, first time.Duration, log *slog.Logger) {
 	blown := map[string]bool{}
 	var said time.Time

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// entries of the files of settings: some that are right, %d is different in each, and some with one
-// mistake.
+// fileEntries are entries of each kind of settings file: some are valid, some have one mistake. %d
+// is replaced by a different number in each.
 var fileEntries = []struct {
 	flag, head   string
 	right, wrong []string
@@ -37,7 +37,7 @@ var fileEntries = []struct {
 		"- {name: t%d, sha256: 01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805da%06x, scopes: [none]}"}},
 }
 
-// --check names the mistakes of all files at once, whatever entries have them.
+// --check reports the mistakes of all files, whichever entries have them.
 func TestCheckNamesAll(t *testing.T) {
 	named := regexp.MustCompile(`(\S+): line (\d+): `)
 	for seed := range uint64(60) {
@@ -78,7 +78,7 @@ func TestCheckNamesAll(t *testing.T) {
 			for _, m := range named.FindAllStringSubmatch(err.Error(), -1) {
 				got = append(got, m[1]+":"+m[2])
 			}
-			// The keys of sites that can be read are compared with these.
+			// The test compares the keys of valid sites with these.
 			got = slices.DeleteFunc(got, func(s string) bool {
 				return strings.HasSuffix(s, "not in the file of --sites")
 			})
@@ -86,13 +86,13 @@ func TestCheckNamesAll(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(want, got) {
-			t.Fatalf("seed %d: mistakes are at\n%s\nand named are\n%s", seed, strings.Join(want, "\n"),
+			t.Fatalf("seed %d: the mistakes are at\n%s\nand these were reported:\n%s", seed, strings.Join(want, "\n"),
 				strings.Join(got, "\n"))
 		}
 	}
 }
 
-// --check names the channels that the daemon would not deliver to.
+// --check reports the channels that the daemon would not deliver to.
 func TestCheckTargets(t *testing.T) {
 	for _, x := range []struct{ more, want string }{
 		{"", "line 2: channel on-call: 127.0.0.1 is not a public address; set allow_private: true"},
@@ -117,7 +117,7 @@ func TestCheckTargets(t *testing.T) {
 	}
 }
 
-// A file full of mistakes is no reason to print them all.
+// The number of mistakes that are printed is bounded.
 func TestCheckIsBounded(t *testing.T) {
 	for _, f := range fileEntries {
 		path := filepath.Join(t.TempDir(), f.flag)

@@ -24,7 +24,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// crashTrace returns a trace whose view id is its number.
+// crashTrace returns a trace with n as its view id.
 func crashTrace(n int) string {
 	return fmt.Sprintf(`{"page":"/crash/%c","viewId":"%032x","interval":10,`+
 		`"trace":{"resources":["https://x.example/app.js"],`+
@@ -32,8 +32,8 @@ func crashTrace(n int) string {
 		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%3), n+1, n%50, n%1000+1)
 }
 
-// load sends traces from several clients until the daemon is gone, each trace up to
-// twice, and returns the numbers of those that were acknowledged. It calls begun at the first one.
+// load sends traces from several clients until the daemon is gone, each trace up to twice, and
+// returns the numbers of the acknowledged ones. It calls begun after the first acknowledgment.
 func load(url string, next func() int, begun func()) map[int]bool {
 	var first sync.Once
 	acked := map[int]bool{}
@@ -43,7 +43,7 @@ func load(url string, next func() int, begun func()) map[int]bool {
 		clients.Go(func() {
 			for {
 				n := next()
-				for range 1 + n%2 { // every other one is delivered twice
+				for range 1 + n%2 { // every other trace is sent twice
 					res, err := http.Post(url+"/v1/traces", "application/json", strings.NewReader(crashTrace(n)))
 					if err != nil {
 						return
@@ -85,12 +85,12 @@ func start(t *testing.T, ingest, dir string) (*exec.Cmd, string) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	t.Fatalf("the daemon does not get ready:\n%s", log.String())
+	t.Fatalf("the daemon did not become ready:\n%s", log.String())
 	return nil, ""
 }
 
-// viewsIn returns how often each view is in a directory of which no daemon rolls up what came last
-// any more: that is done first.
+// viewsIn returns how often a directory contains each view. No daemon is running to roll up the
+// latest traces, so viewsIn does that first.
 func viewsIn(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	n, end := storetest.OpenDirectory(t, dir, nil)
@@ -111,8 +111,8 @@ func viewsIn(t *testing.T, dir string) map[string]int {
 	return found
 }
 
-// TestKill kills the daemon under load, again and again, and then looks for every trace
-// that it acknowledged: each must be there exactly once.
+// TestKill kills the daemon under load, again and again, and then looks for every acknowledged
+// trace: each must be stored exactly once.
 func TestKill(t *testing.T) {
 	rounds := 5
 	if testing.Short() {
@@ -136,26 +136,25 @@ func TestKill(t *testing.T) {
 			t.Fatalf("round %d: the daemon was not killed", round)
 		}
 		if len(acked) == before {
-			t.Fatalf("round %d: nothing was acknowledged", round)
+			t.Fatalf("round %d: no trace was acknowledged", round)
 		}
 	}
 
 	found := viewsIn(t, dir)
 	for n := range acked {
 		if c := found[fmt.Sprintf("%032x", n+1)]; c != 1 {
-			t.Errorf("trace %d was acknowledged and is there %d times", n, c)
+			t.Errorf("acknowledged trace %d is stored %d times", n, c)
 		}
 	}
 	for id, c := range found {
 		if c != 1 {
-			t.Errorf("trace %s is there %d times", id, c)
+			t.Errorf("trace %s is stored %d times", id, c)
 		}
 	}
 	t.Logf("%d traces acknowledged, %d found after %d kills", len(acked), len(found), rounds)
 }
 
-// TestTerminate stops the daemon under load: what is in flight is answered, and the
-// daemon ends with status 0.
+// TestTerminate stops the daemon under load: it answers requests in flight and exits with status 0.
 func TestTerminate(t *testing.T) {
 	bin := programs.Path(t, "ingest")
 	dir := filepath.Join(t.TempDir(), "data")
@@ -170,7 +169,7 @@ func TestTerminate(t *testing.T) {
 		t.Errorf("the daemon ended with %v", err)
 	}
 	if len(acked) == 0 {
-		t.Fatal("nothing was acknowledged")
+		t.Fatal("no trace was acknowledged")
 	}
 	out, err := exec.Command(programs.Path(t, "aggregate"), "--data", dir, "--list", "pages", "--format",
 		"json").Output()

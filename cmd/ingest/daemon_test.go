@@ -18,8 +18,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// A daemon that is told to end does not wait for queries that take longer: they are told to give
-// up, and say so.
+// A daemon that is told to end does not wait for long queries: it cancels them, and they respond
+// with 503.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	n, end := storetest.OpenDirectory(t, t.TempDir(), nil)
@@ -60,7 +60,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// pipes is a listener without a network, for a fake clock.
+// pipes is a listener without a network, so that the clock can be fake.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -85,7 +85,7 @@ func (p pipes) dial(t *testing.T, begin string) net.Conn {
 }
 
 // A daemon that ends closes connections whose clients do not read, and still answers a client that
-// sends its body slowly. What does not end at all is cut off, which is no error.
+// sends its body slowly. A connection that never finishes is cut off, which is not an error.
 func TestDrainsSlowClients(t *testing.T) {
 	n, end := storetest.OpenDirectory(t, t.TempDir(), nil)
 	defer end()
@@ -120,17 +120,17 @@ func TestDrainsSlowClients(t *testing.T) {
 				text, _ := io.ReadAll(slow)
 				answer <- string(text)
 			}()
-			synctest.Wait() // until all requests have begun
+			synctest.Wait() // wait until all requests have begun
 			began := time.Now()
 			err := d.drain(t.Context())
 			close(release)
 			took, cut := time.Since(began), strings.Contains(log.String(), "cut off")
 			if err != nil || cut != endless || !endless && took >= grace {
-				t.Errorf("got %v after %v, and the log %s", err, took, log.String())
+				t.Errorf("got %v after %v, with the log %s", err, took, log.String())
 			}
 			if got := <-answer; !strings.HasPrefix(got, "HTTP/1.1 200 OK\r\n") ||
 				!strings.HasSuffix(got, "\r\n\r\nab") {
-				t.Errorf("the slow client got %q", got)
+				t.Errorf("the slow client received %q", got)
 			}
 			<-d.failed
 		})

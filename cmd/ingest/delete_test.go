@@ -14,8 +14,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// TestDeletionKilled kills a daemon again and again while it deletes a page of three: in the end
-// just that is gone, and it is counted once.
+// TestDeletionKilled kills a daemon again and again while it deletes one of three pages: in the end
+// only that page is gone, and each of its traces is counted once.
 func TestDeletionKilled(t *testing.T) {
 	t.Parallel()
 	bin, dir := programs.Path(t, "ingest"), t.TempDir()
@@ -41,7 +41,7 @@ func TestDeletionKilled(t *testing.T) {
 		if kills > 2 && done() {
 			break
 		}
-		_ = d.stop(syscall.SIGKILL) // it ends as one that was killed does
+		_ = d.stop(syscall.SIGKILL) // the error is that it was killed
 		kills++
 		d = launch(t, bin, dir)
 	}
@@ -64,7 +64,7 @@ func TestDeletionKilled(t *testing.T) {
 	for view, n := range viewsIn(t, dir) {
 		var number int
 		if _, err := fmt.Sscanf(view, "%x", &number); err != nil || n != 1 || (number-1)%3 == 1 {
-			t.Errorf("view %s is there %d times", view, n)
+			t.Errorf("view %s is stored %d times", view, n)
 		}
 	}
 }

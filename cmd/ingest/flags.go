@@ -109,7 +109,7 @@ func (c *config) senderFlags(fs *pflag.FlagSet) {
 	fs.Var(proxies(&c.proxies), "trusted-proxies",
 		"`ADDR` or network of a proxy before the public address, such as 10.0.0.0/8, which passes the client's "+
 			"address in --proxy-header; or none if browsers connect directly; repeatable (default not known: all "+
-			"clients are taken for one)")
+			"clients count as one)")
 	fs.StringVar(&c.proxyHeader, "proxy-header", "X-Forwarded-For",
 		"header with the client's address from --trusted-proxies: X-Forwarded-For or Forwarded")
 	_ = fs.SetAnnotation("proxy-header", commandline.Values, []string{"X-Forwarded-For", "Forwarded"})

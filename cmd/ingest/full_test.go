@@ -19,14 +19,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// disks are small ones of the kinds that Badger is known to die on when they are full.
+// disks are small disks with file systems on which Badger is known to crash when they are full.
 var disks = map[string]func(testing.TB, int64) *scratchdisk.Disk{"tmpfs": scratchdisk.Tmpfs, "ext4": scratchdisk.Ext4}
 
 const diskSize = 1 << 30
 
 // senders send traces, each once, until they are stopped.
 type senders struct {
-	next, accepted, refused, wrong atomic.Int64 // wrong: neither, or refused without Retry-After
+	next, accepted, refused, wrong atomic.Int64 // wrong: any other answer, or refused without Retry-After
 	mu                             sync.Mutex
 	acked                          map[int]bool
 	stop                           chan struct{}
@@ -74,20 +74,20 @@ func (s *senders) post(url string) {
 	}
 }
 
-// end stops the senders and returns what was acknowledged.
+// end stops the senders and returns the acknowledged traces.
 func (s *senders) end() map[int]bool {
 	close(s.stop)
 	s.wait.Wait()
 	return s.acked
 }
 
-// program returns the daemon, which is this test under the name that TestMain gave it.
+// program returns the daemon: this test binary under the name that TestMain gave it.
 func program(t *testing.T) string {
 	t.Helper()
 	return programOf(t, "ingest")
 }
 
-// wantStored checks that each acknowledged trace is there once, and nothing twice.
+// wantStored checks that each acknowledged trace is stored once and no trace is stored twice.
 func wantStored(t *testing.T, dir string, acked map[int]bool) {
 	t.Helper()
 	found := viewsIn(t, dir)
@@ -103,13 +103,13 @@ func wantStored(t *testing.T, dir string, acked map[int]bool) {
 		}
 	}
 	if lost > 0 || doubled > 0 || len(acked) == 0 {
-		t.Errorf("of %d acknowledged traces %d are lost; %d are there twice", len(acked), lost, doubled)
+		t.Errorf("of %d acknowledged traces %d are lost; %d are stored twice", len(acked), lost, doubled)
 	}
 	t.Logf("%d traces acknowledged, %d found", len(acked), len(found))
 }
 
-// TestDiskFull fills the disk under load. The daemon must refuse traces and nothing else,
-// and accept them again by itself.
+// TestDiskFull fills the disk under load. The daemon must refuse traces and nothing else, and
+// accept them again as soon as there is room.
 func TestDiskFull(t *testing.T) {
 	for kind, disk := range disks {
 		t.Run(kind, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestDiskFull(t *testing.T) {
 			fs.Fill(0, 8<<20, 2*time.Millisecond)
 			until(t, "refusals", func() bool { return s.refused.Load() > 100 })
 			if !strings.Contains(d.get("/api/v1/catalog?since=1h"), "/crash/a") {
-				t.Error("queries are not answered")
+				t.Error("queries fail")
 			}
 			until(t, "metrics that tell", func() bool {
 				m := d.get("/metrics")
@@ -144,7 +144,7 @@ func TestDiskFull(t *testing.T) {
 			until(t, "traces again", func() bool { return s.accepted.Load() > before+200 })
 			acked := s.end()
 			if n := s.wrong.Load(); n != 0 {
-				t.Errorf("%d requests were neither accepted nor refused as they should", n)
+				t.Errorf("%d requests were neither accepted nor refused with Retry-After", n)
 			}
 			if err := d.stop(syscall.SIGTERM); err != nil {
 				t.Errorf("the daemon ended with %v\n%s", err, d.log.String())
@@ -154,7 +154,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestStopOnFullDisk stops the daemon when nothing is free: what it has taken is rolled up when
+// TestStopOnFullDisk stops the daemon while the disk is full: accepted traces are rolled up once
 // there is room.
 func TestStopOnFullDisk(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestStopOnFullDisk(t *testing.T) {
 	wantStored(t, dir, s.end())
 }
 
-// metric returns the value of a metric without labels, -1 if it is not there.
+// metric returns the value of a metric without labels, or -1 if it is missing.
 func metric(text, name string) float64 {
 	for line := range strings.Lines(text) {
 		if v, ok := strings.CutPrefix(line, name+" "); ok {
@@ -185,8 +185,8 @@ func metric(text, name string) float64 {
 	return -1
 }
 
-// TestStartOnFullDisk starts the daemon after a crash when nothing is free: it answers and takes
-// nothing, until there is room.
+// TestStartOnFullDisk starts the daemon after a crash while the disk is full: it answers queries
+// and refuses traces until there is room.
 func TestStartOnFullDisk(t *testing.T) {
 	for kind, disk := range disks {
 		t.Run(kind, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestStartOnFullDisk(t *testing.T) {
 	}
 }
 
-// yesterday stores a trace of the day before, and returns its page.
+// yesterday stores a trace of the previous day and returns its page.
 func yesterday(t *testing.T, dir string) string {
 	t.Helper()
 	at := time.Now().Add(-23 * time.Hour)
@@ -236,8 +236,8 @@ func yesterday(t *testing.T, dir string) string {
 	return "/yesterday"
 }
 
-// TestDiskFails takes the disk away under load: from the first error on nothing is
-// acknowledged, and the daemon says so.
+// TestDiskFails makes the disk fail under load: after the first error no trace is acknowledged, and
+// the daemon reports the failure.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	fs := scratchdisk.Ext4(t, diskSize)

@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// lagReader records the largest lag that the reader was asked with.
+// lagReader records the largest lag of all queries.
 type lagReader struct {
 	store.Reader
 	asked *time.Duration
@@ -31,8 +31,8 @@ func (r lagReader) Select(ctx context.Context, q store.Query, want store.Wanted,
 	return r.Reader.Select(ctx, q, want, trace, rolled)
 }
 
-// TestAnswersLag checks that everybody who asks may get what was summed up a moment ago, Grafana
-// too, unless a query is for a response of now.
+// TestAnswersLag checks that every query, Grafana's too, may be answered from slightly older sums,
+// unless it asks for a fresh response.
 func TestAnswersLag(t *testing.T) {
 	noon := time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
 	s, end := storetest.OpenDirectory(t, t.TempDir(), func() time.Time { return noon })
@@ -61,13 +61,13 @@ func TestAnswersLag(t *testing.T) {
 			Flamebearer struct{ NumTicks int64 }
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != http.StatusOK {
-			t.Fatalf("%s: got %d %s, want a response; %v", c.name, w.Code, w.Body, err)
+			t.Fatalf("%s: got %d %s, want a response: %v", c.name, w.Code, w.Body, err)
 		}
 		if got := a.Traces + a.Flamebearer.NumTicks; got != 3 {
 			t.Errorf("%s: got %d traces, want 3", c.name, got)
 		}
-		if got := asked > 0; got != c.lags || asked > answersLag { // the cache of responses takes its part of it
-			t.Errorf("%s: the reader was asked with a lag of %v, want one: %t, of at most %v", c.name, asked, c.lags,
+		if got := asked > 0; got != c.lags || asked > answersLag { // the response cache uses part of the lag
+			t.Errorf("%s: the reader was queried with a lag of %v, want a lag: %t, at most %v", c.name, asked, c.lags,
 				answersLag)
 		}
 	}
@@ -93,7 +93,7 @@ func appendPage(t *testing.T, s store.Writer, page string, n int) {
 	}
 }
 
-// What the last day had in two hours has its places after a start.
+// After a restart, names that occurred in two hours of the last day have a place in the name quota.
 func TestEstablishedNames(t *testing.T) {
 	start := time.Now()
 	now := start.Add(-3 * time.Hour)

@@ -29,7 +29,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+var update = flag.Bool("update", false, "rewrite the expected output of scripts")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, programs.Commands(map[string]func(){"ingest": main}))
@@ -71,11 +71,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// client believes any server. What is vouched for is checked with aggregate.
+// client trusts any server. The scripts check certificates with aggregate.
 var client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	DisableKeepAlives: true}}
 
-// pair writes a certificate for 127.0.0.1 that signs itself, and its key: pair CERT KEY.
+// pair writes a self-signed certificate for 127.0.0.1 and its key: pair CERT KEY.
 func pair(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: pair CERT KEY")
@@ -96,7 +96,7 @@ func pair(ts *testscript.TestScript, neg bool, args []string) {
 		0o600))
 }
 
-// waitFor waits until a URL answers 200, with a text in the answer: waitfor URL [TEXT].
+// waitFor waits until a URL answers 200 with a text in the body: waitfor URL [TEXT].
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: waitfor URL [TEXT]")
@@ -112,11 +112,11 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	ts.Fatalf("%s does not answer %q", args[0], text)
+	ts.Fatalf("%s did not answer with %q", args[0], text)
 }
 
-// askAgent asks a daemon as a coding agent does, with a token, and prints the text of the answer:
-// mcp URL TOKEN TOOL.
+// askAgent calls a daemon's tool as a coding agent does, with a token, and prints the text of the
+// result: mcp URL TOKEN TOOL.
 func askAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: mcp URL TOKEN TOOL")
@@ -146,7 +146,7 @@ func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return client.Transport.RoundTrip(r)
 }
 
-// hup sends SIGHUP to the daemons that run: hup.
+// hup sends SIGHUP to all running daemons: hup.
 func hup(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: hup")
@@ -156,7 +156,7 @@ func hup(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// get prints status and body of an answer: get URL [HEADER: VALUE]...
+// get prints status and body of a response: get URL [HEADER: VALUE]...
 func get(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 1 {
 		ts.Fatalf("usage: get URL [HEADER: VALUE]...")
@@ -164,7 +164,7 @@ func get(ts *testscript.TestScript, _ bool, args []string) {
 	request(ts, http.MethodGet, args[0], nil, args[1:])
 }
 
-// save writes the body of an answer of 200 to a file: save URL FILE.
+// save writes the body of a response with status 200 to a file: save URL FILE.
 func save(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: save URL FILE")
@@ -188,15 +188,15 @@ func post(ts *testscript.TestScript, _ bool, args []string) {
 	request(ts, http.MethodPost, args[0], []byte(ts.ReadFile(args[1])), args[2:])
 }
 
-// request sends a request and prints status, headers that matter and body.
+// request sends a request and prints the status, the relevant headers and the body.
 func request(ts *testscript.TestScript, method, url string, body []byte, headers []string) {
 	req, err := http.NewRequest(method, url, bytes.NewReader(body))
 	ts.Check(err)
-	req.Header.Set("Cache-Control", "no-cache") // what was just sent is rolled up first
+	req.Header.Set("Cache-Control", "no-cache") // the daemon rolls up new traces first
 	for _, h := range headers {
 		k, v, _ := strings.Cut(h, ":")
 		req.Header.Set(k, strings.TrimSpace(v))
-		if k == "Host" { // which is no header to net/http
+		if k == "Host" { // net/http does not treat Host as a header
 			req.Host = strings.TrimSpace(v)
 		}
 	}
@@ -216,8 +216,8 @@ func request(ts *testscript.TestScript, method, url string, body []byte, headers
 	ts.Check(err)
 }
 
-// TestUnchanged asks a daemon again with the ETag of its response: nothing has changed until a
-// trace comes in.
+// TestUnchanged repeats queries with the ETag of the last response: they are answered 304 until a
+// new trace is stored.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	d := launch(t, programs.Path(t, "ingest"), t.TempDir())
@@ -242,13 +242,13 @@ func TestUnchanged(t *testing.T) {
 	var last string
 	for n := range 3 {
 		var tag string
-		until(t, "a response has a tag of its own", func() bool { // one that was made for somebody else has none
+		until(t, "a response has its own tag", func() bool { // a response of the cache has none
 			status, got := ask(last)
 			tag = got
 			return status == http.StatusOK && tag != "" && tag != last
 		})
 		if status, got := ask(tag); status != http.StatusNotModified || got != tag {
-			t.Errorf("%d traces: asked with the tag %q: got %d with %q, want 304", n, tag, status, got)
+			t.Errorf("%d traces: with the tag %q: got %d with %q, want 304", n, tag, status, got)
 		}
 		last = tag
 		if got := d.sendTrace(n); got.status != http.StatusAccepted {

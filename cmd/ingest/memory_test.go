@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The heap may grow while questions are asked, and some time after.
+// The heap limit is raised while queries run and for some time after.
 func TestHeap(t *testing.T) {
 	var limits []int64
 	h := &heap{base: memoryLimit, more: memoryForAnswers, set: func(limit int64) int64 {
@@ -26,7 +26,7 @@ func TestHeap(t *testing.T) {
 	h.shrink(now.Add(3 * time.Minute))
 	h.shrink(now.Add(4 * time.Minute))
 	if want := []int64{memoryLimit + memoryForAnswers, memoryLimit}; !slices.Equal(limits, want) || asked != 3 {
-		t.Errorf("limits %v, want %v; %d questions", limits, want, asked)
+		t.Errorf("limits %v, want %v; %d queries", limits, want, asked)
 	}
 	var none *heap // as with GOMEMLIMIT
 	none.shrink(now)
@@ -36,7 +36,7 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// The heap leaves a quarter of the memory that there is, and queries have a part of it.
+// The heap limit leaves a quarter of the available memory free. Queries get a part of the heap.
 func TestHeapLimits(t *testing.T) {
 	for _, c := range []struct{ bound, base, more uint64 }{
 		{0, memoryLimit, memoryForAnswers}, {1 << 63, memoryLimit, memoryForAnswers}, {2 << 30, memoryLimit,
@@ -50,7 +50,7 @@ func TestHeapLimits(t *testing.T) {
 	}
 }
 
-// Where there is less memory, fewer bodies and queries take of it at once.
+// With less memory, fewer bodies and queries are handled concurrently.
 func TestHeapShares(t *testing.T) {
 	for _, c := range []struct {
 		of     *heap

@@ -16,8 +16,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/rules/access"
 )
 
-// The detail of a refusal is logged as one printable text of bounded length, whatever a provider or
-// a client put into it.
+// The detail of a refusal is logged as printable text of bounded length, whatever a provider or a
+// client put into it.
 func TestRefusalDetail(t *testing.T) {
 	var out bytes.Buffer
 	refused := countRefused(prometheus.NewRegistry(), requests.NewRefusals(slog.New(slog.NewJSONHandler(&out, nil))))

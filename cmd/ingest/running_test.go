@@ -24,7 +24,7 @@ type running struct {
 	ended           chan error
 }
 
-// lines is what a program has written.
+// lines is a program's output.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,7 +48,7 @@ func launch(t *testing.T, bin, dir string, flags ...string) *running {
 	return launchIn(t, nil, bin, dir, flags...)
 }
 
-// launchIn does so with more variables in the environment.
+// launchIn is like launch with additional environment variables.
 func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *running {
 	t.Helper()
 	d := &running{t: t, public: "http://" + freeaddr.Of(t), private: "http://" + freeaddr.Of(t),
@@ -63,17 +63,17 @@ func launchIn(t *testing.T, env []string, bin, dir string, flags ...string) *run
 	go func() { d.ended <- d.cmd.Wait() }()
 	t.Cleanup(func() { _ = d.cmd.Process.Kill() })
 	for range 400 {
-		if d.get("/healthz") == "ok\n" { // on a full disk it is not ready
+		if d.get("/healthz") == "ok\n" { // not /readyz: on a full disk the daemon is not ready
 			return d
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
 	_ = d.cmd.Process.Kill()
-	t.Fatalf("the daemon does not get ready: %v\n%s", <-d.ended, d.log.String())
+	t.Fatalf("the daemon did not answer: %v\n%s", <-d.ended, d.log.String())
 	return nil
 }
 
-// get returns what the private address answers with status 200, else "".
+// get returns the response of the private address if its status is 200, else "".
 func (d *running) get(path string) string {
 	if got := d.ask(path); got.status == http.StatusOK {
 		return got.body
@@ -81,14 +81,14 @@ func (d *running) get(path string) string {
 	return ""
 }
 
-// stop sends a signal and returns how the daemon ended.
+// stop sends a signal and returns how the daemon exited.
 func (d *running) stop(s os.Signal) error {
 	d.t.Helper()
 	_ = d.cmd.Process.Signal(s)
 	return d.wait()
 }
 
-// end ends the daemon, which is to do so by itself. It shows the log of a test that failed.
+// end waits for a daemon that should exit without a signal. If the test failed, it prints the log.
 func (d *running) end() {
 	d.t.Helper()
 	if err := d.stop(syscall.SIGTERM); err != nil {
@@ -99,40 +99,40 @@ func (d *running) end() {
 	}
 }
 
-// wait returns how the daemon ended.
+// wait returns how the daemon exited.
 func (d *running) wait() error {
 	d.t.Helper()
 	select {
 	case err := <-d.ended:
 		return err
 	case <-time.After(30 * time.Second):
-		_ = d.cmd.Process.Signal(syscall.SIGQUIT) // which has it write what all goroutines do
+		_ = d.cmd.Process.Signal(syscall.SIGQUIT) // prints the stacks of all goroutines
 		<-d.ended
-		d.t.Fatalf("the daemon does not end\n%s", d.log.String())
+		d.t.Fatalf("the daemon does not exit\n%s", d.log.String())
 		return nil
 	}
 }
 
-// answered is an answer of a daemon.
+// answered is a response of the daemon, or the error if there was none.
 type answered struct {
 	status int
 	after  string // Retry-After
 	body   string
-	err    error // there was none
+	err    error // if there was no response
 }
 
-// patient waits for longer than a daemon may take.
+// patient waits longer than a daemon may take.
 var patient = &http.Client{Timeout: 30 * time.Second}
 
-// ask asks the private address.
+// ask queries the private address.
 func (d *running) ask(path string) answered { return answerOf(patient.Get(d.private + path)) }
 
-// sendTrace sends the trace with number n.
+// sendTrace sends trace n.
 func (d *running) sendTrace(n int) answered {
 	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
 }
 
-// wantAccepted checks that the daemon takes a trace.
+// wantAccepted checks that the daemon accepts trace n.
 func (d *running) wantAccepted(n int) {
 	d.t.Helper()
 	if got := d.sendTrace(n); got.status != http.StatusAccepted {
@@ -157,7 +157,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out waiting: %s", what)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// siteTrace returns a trace with a view id that is its number.
+// siteTrace returns a trace whose view id is n.
 func siteTrace(n int64) string {
 	return fmt.Sprintf(`{"page":"/feed/%c","viewId":"%032x","interval":10,`+
 		`"trace":{"resources":["https://x.example/app.js"],`+
@@ -25,8 +25,8 @@ func siteTrace(n int64) string {
 		`"samples":[{"timestamp":0,"stackId":0},{"timestamp":10,"stackId":0}]}}`, 'a'+rune(n%5), n, n%500, n%1000+1)
 }
 
-// launchSites starts a daemon with sites, of which each has a key that is its first letter, and
-// with tokens: what the access file says of each, by name. The text of one is its name and
+// launchSites starts a daemon with sites and tokens. The key of a site is its first letter. tokens
+// has the permissions of each token in the access file, by name; the secret is the name followed by
 // "-token".
 func launchSites(t *testing.T, tokens map[string]string, names ...string) *running {
 	t.Helper()
@@ -51,11 +51,11 @@ func launchSites(t *testing.T, tokens map[string]string, names ...string) *runni
 		write("access.yaml", access))
 }
 
-// TestSitesUnderLoad has one site send and ask as much as it can, and another one a little. The
-// other one's traces are all taken and counted, and all its questions answered.
+// TestSitesUnderLoad lets one site send and query as much as it can, and another one a little. All
+// traces of the quiet site are accepted and counted, and all its queries are answered.
 func TestSitesUnderLoad(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes the whole machine for itself")
+		t.Skip("it uses the whole machine")
 	}
 	d := launchSites(t, map[string]string{"loud": "sites: [loud]", "quiet": "sites: [quiet]"}, "loud", "quiet")
 	defer d.end()
@@ -129,14 +129,14 @@ func TestSitesUnderLoad(t *testing.T) {
 			answered++
 			if status, said := ask("quiet", "/api/v1/top?since=1h"); status != http.StatusOK ||
 				strings.Contains(string(said), "loud") {
-				t.Fatalf("question %d of the quiet site: %d %s", answered, status, said)
+				t.Fatalf("query %d of the quiet site: %d %s", answered, status, said)
 			}
 		}
 	}
 	close(done)
 	loud.Wait()
 	if loudTaken.Load() == 0 || sent < 2 {
-		t.Errorf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers", loudTaken.Load(),
+		t.Errorf("loud: %d traces accepted, %d answers; quiet: %d traces, %d answers", loudTaken.Load(),
 			loudAnswered.Load(), sent, answered)
 	}
 	_, said := ask("quiet", "/api/v1/catalog")
@@ -152,7 +152,7 @@ func TestSitesUnderLoad(t *testing.T) {
 	stored := int64(0)
 	for _, e := range catalog.Entries {
 		if !strings.HasPrefix(e.Page, "quiet:") {
-			t.Errorf("the quiet site is told of %s", e.Page)
+			t.Errorf("the quiet site sees %s", e.Page)
 		}
 		if e.Kind == "page" {
 			stored += e.Traces
@@ -161,6 +161,6 @@ func TestSitesUnderLoad(t *testing.T) {
 	if stored != sent {
 		t.Errorf("%d traces of the quiet site are stored, %d were sent", stored, sent)
 	}
-	t.Logf("loud: %d traces taken, %d answers; quiet: %d traces, %d answers, all there", loudTaken.Load(),
+	t.Logf("loud: %d traces accepted, %d answers; quiet: %d traces, %d answers, all stored", loudTaken.Load(),
 		loudAnswered.Load(), sent, answered)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/scratchdisk"
 )
 
-// programOf returns a program that TestMain has under a name.
+// programOf returns a program that TestMain provides under a name.
 func programOf(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -24,15 +24,15 @@ func programOf(t *testing.T, name string) string {
 	return path
 }
 
-// freezing returns a disk that can stop to answer, and a data directory on it.
+// freezing returns a disk that can stop responding, and a data directory on it.
 func freezing(t *testing.T) (d *scratchdisk.Disk, dir string) {
 	t.Helper()
 	d = scratchdisk.Ext4(t, diskSize)
 	return d, filepath.Join(d.Dir, "data")
 }
 
-// wantRefused checks that an answer sends a client away for now, and says why if it is known that
-// the store is stuck.
+// wantRefused checks that the daemon sends a client away temporarily, with the reason if the daemon
+// knows that the store is stuck.
 func wantRefused(t *testing.T, what string, got answered, known bool) {
 	t.Helper()
 	if got.status != http.StatusServiceUnavailable || got.after == "" || known && !strings.Contains(got.body,
@@ -41,8 +41,8 @@ func wantRefused(t *testing.T, what string, got answered, known bool) {
 	}
 }
 
-// TestStuck has the disk stop under a daemon that shall go on: clients and
-// supervisors are told, and no longer when the disk goes on.
+// TestStuck freezes the disk of a daemon that keeps running: clients and supervisors are notified,
+// until the disk responds again.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	signs := listenForSigns(t, filepath.Join(t.TempDir(), "notify"))
@@ -53,7 +53,7 @@ func TestStuck(t *testing.T) {
 	signs.expect(stillAlive)
 	d.wantAccepted(1)
 	if m := d.get("/metrics"); metric(m, "fieldtrie_store_stuck") != 0 {
-		t.Errorf("metrics tell of a store that is stuck before the disk stops")
+		t.Errorf("metrics report a stuck store before the disk is frozen")
 	}
 
 	disk.Freeze()
@@ -89,19 +89,19 @@ func TestStuck(t *testing.T) {
 	wantStored(t, dir, map[int]bool{0: true, 1: true, 2: true, 3: true})
 }
 
-// TestExitWhenStuck has a disk that does not answer any more under a daemon that shall end then, as
-// its supervisor starts another one.
+// TestExitWhenStuck freezes the disk of a daemon that should exit in this case, because its
+// supervisor starts another one.
 func TestExitWhenStuck(t *testing.T) {
 	t.Parallel()
 	disk, dir := freezing(t)
-	// The garbage collector stops all threads, again and again, and must find none that waits for
-	// the disk in a mapped file.
+	// The garbage collector stops all threads again and again, and must not find one that waits for
+	// the disk in a page fault of a mapped file.
 	d := launchIn(t, []string{"WATCHDOG_USEC=30000000", "GOGC=2"}, program(t), dir)
 	d.wantAccepted(1)
 	disk.Freeze()
 	wantRefused(t, "a trace that waits", d.sendTrace(2), false)
 	d.wantEnd()
-	disk.Thaw() // or the kernel could not end it
+	disk.Thaw() // otherwise the kernel could not end the process
 	wantLeft(t, d, d.wait())
 
 	d = launch(t, program(t), dir)
@@ -112,8 +112,8 @@ func TestExitWhenStuck(t *testing.T) {
 	wantStored(t, dir, map[int]bool{1: true, 3: true})
 }
 
-// TestTerminateStuck stops a daemon whose disk does not answer, before anybody knows that, and
-// afterwards.
+// TestTerminateStuck stops a daemon whose disk does not respond, before and after the daemon has
+// noticed.
 func TestTerminateStuck(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -143,16 +143,16 @@ func TestTerminateStuck(t *testing.T) {
 	}
 }
 
-// wantEnd waits until the daemon has said why it ends.
+// wantEnd waits until the daemon has logged why it exits.
 func (d *running) wantEnd() {
 	d.t.Helper()
 	until(d.t, "the end of the daemon", func() bool { return strings.Contains(d.log.String(), lastWords) })
 }
 
-// lastWords are the end of the last line of a daemon that leaves its store behind.
+// lastWords ends the last log line of a daemon that leaves its store behind.
 const lastWords = "; acknowledged traces are on disk, and the next start continues from there"
 
-// wantLeft checks that a daemon left its store behind, and that its last line says why.
+// wantLeft checks that a daemon left its store behind and that its last log line has the reason.
 func wantLeft(t *testing.T, d *running, err error) {
 	t.Helper()
 	if x, ok := errors.AsType[*exec.ExitError](err); !ok || x.ExitCode() != 1 {
@@ -162,6 +162,6 @@ func wantLeft(t *testing.T, d *running, err error) {
 	last := lines[len(lines)-1]
 	if !strings.HasPrefix(strings.TrimPrefix(last, "ingest: "), "store is stuck: the disk of ") ||
 		!strings.HasSuffix(last, lastWords) {
-		t.Errorf("last line of the log: got %q, want what waits for what", last)
+		t.Errorf("last line of the log: got %q, want the stuck operation", last)
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// signs are what a supervisor hears.
+// signs are the notifications that a supervisor receives.
 type signs struct {
 	t       *testing.T
 	conn    *net.UnixConn
 	address string
 }
 
-// listenForSigns listens at an address of NOTIFY_SOCKET.
+// listenForSigns listens at an address for NOTIFY_SOCKET.
 func listenForSigns(t *testing.T, address string) *signs {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
@@ -33,7 +33,7 @@ func listenForSigns(t *testing.T, address string) *signs {
 	return &signs{t, conn, address}
 }
 
-// next returns the next sign, "" if there is none for that long.
+// next returns the next notification, or "" if none arrives in time.
 func (s *signs) next(patience time.Duration) string {
 	s.t.Helper()
 	b := make([]byte, 1<<10)
@@ -47,7 +47,7 @@ func (s *signs) next(patience time.Duration) string {
 	return string(b[:n])
 }
 
-// expect waits for a sign. Signs of life may come before.
+// expect waits for a notification. Watchdog signs may come before it.
 func (s *signs) expect(want string) {
 	s.t.Helper()
 	for range 1000 {
@@ -55,13 +55,13 @@ func (s *signs) expect(want string) {
 		case got == want:
 			return
 		case got != stillAlive:
-			s.t.Fatalf("the supervisor is told %q, want %q", got, want)
+			s.t.Fatalf("the supervisor received %q, want %q", got, want)
 		}
 	}
-	s.t.Fatalf("the supervisor is not told %q", want)
+	s.t.Fatalf("the supervisor did not receive %q", want)
 }
 
-// expectNone waits until a sign does not come any more, for several of its periods.
+// expectNone waits for several periods until a notification no longer arrives.
 func (s *signs) expectNone(sign string) {
 	s.t.Helper()
 	for range 1000 {
@@ -69,7 +69,7 @@ func (s *signs) expectNone(sign string) {
 			return
 		}
 	}
-	s.t.Errorf("the supervisor goes on to be told %q", sign)
+	s.t.Errorf("the supervisor still receives %q", sign)
 }
 
 // environment returns a stand-in for os.Getenv.
@@ -77,8 +77,8 @@ func environment(of map[string]string) func(string) string {
 	return func(name string) string { return of[name] }
 }
 
-// TestSupervisor tells a supervisor what the daemon does, over sockets with a path and
-// without one.
+// TestSupervisor notifies a supervisor of the daemon's state, over sockets in the file system and
+// abstract ones.
 func TestSupervisor(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	for _, address := range []string{filepath.Join(t.TempDir(), "notify"), fmt.Sprintf("@fieldtrie-test-%d",
@@ -92,7 +92,7 @@ func TestSupervisor(t *testing.T) {
 		}
 		s.tell(nowReady)
 		if got := heard.next(20 * time.Second); got != "READY=1" {
-			t.Errorf("%s: the supervisor is told %q, want READY=1", address, got)
+			t.Errorf("%s: the supervisor received %q, want READY=1", address, got)
 		}
 		due, stop := s.signs()
 		<-due
@@ -100,8 +100,8 @@ func TestSupervisor(t *testing.T) {
 	}
 }
 
-// TestNoSupervisor runs without one, or with one that does not listen or wants no signs of
-// life of this process.
+// TestNoSupervisor runs without a supervisor, or with one that does not listen or expects no
+// watchdog signs from this process.
 func TestNoSupervisor(t *testing.T) {
 	var log strings.Builder
 	logger := slog.New(slog.NewTextHandler(&log, nil))
@@ -114,21 +114,21 @@ func TestNoSupervisor(t *testing.T) {
 		err    string
 	}{
 		{name: "none"},
-		{name: "none for signs", env: map[string]string{"WATCHDOG_USEC": "30000000"}},
+		{name: "watchdog without socket", env: map[string]string{"WATCHDOG_USEC": "30000000"}},
 		{name: "no watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address}, there: true},
 		{name: "watchdog", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000"},
 			there: true, period: 30 * time.Second},
-		{name: "of a parent", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000",
+		{name: "watchdog of a parent", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30000000",
 			"WATCHDOG_PID": "1"}, there: true},
-		{name: "no time", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30s"},
+		{name: "invalid period", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "30s"},
 			err: `WATCHDOG_USEC is "30s", which is not a number of microseconds`},
 		{name: "zero", env: map[string]string{"NOTIFY_SOCKET": heard.address, "WATCHDOG_USEC": "0"},
 			err: "not a number of microseconds"},
-		{name: "too long", env: map[string]string{"NOTIFY_SOCKET": heard.address,
+		{name: "period too long", env: map[string]string{"NOTIFY_SOCKET": heard.address,
 			"WATCHDOG_USEC": "9223372036854775807"}, err: "not a number of microseconds"},
-		{name: "nobody listens", env: map[string]string{"NOTIFY_SOCKET": heard.address + "x"},
+		{name: "no listener", env: map[string]string{"NOTIFY_SOCKET": heard.address + "x"},
 			err: "connect to NOTIFY_SOCKET: "},
-		{name: "no socket of this kind", env: map[string]string{"NOTIFY_SOCKET": "vsock:2:1234"},
+		{name: "unsupported socket", env: map[string]string{"NOTIFY_SOCKET": "vsock:2:1234"},
 			err: "connect to NOTIFY_SOCKET: "},
 	} {
 		s, err := findSupervisor(environment(c.env), logger)
@@ -138,11 +138,11 @@ func TestNoSupervisor(t *testing.T) {
 			continue
 		}
 		if s != nil && s.period != c.period {
-			t.Errorf("%s: got a period of %v, want %v", c.name, s.period, c.period)
+			t.Errorf("%s: got the period %v, want %v", c.name, s.period, c.period)
 		}
 		s.tell(nowReady)
 		if due, _ := s.signs(); (due != nil) != (c.period > 0) {
-			t.Errorf("%s: got signs that are due: %v, want %v", c.name, due != nil, c.period > 0)
+			t.Errorf("%s: got watchdog signs: %v, want %v", c.name, due != nil, c.period > 0)
 		}
 	}
 	if log.Len() > 0 {
@@ -150,7 +150,7 @@ func TestNoSupervisor(t *testing.T) {
 	}
 }
 
-// TestSupervisorGone has a supervisor end, which is no reason for the daemon to.
+// TestSupervisorGone ends the supervisor, which must not end the daemon.
 func TestSupervisorGone(t *testing.T) {
 	var log strings.Builder
 	heard := listenForSigns(t, filepath.Join(t.TempDir(), "notify"))
@@ -166,7 +166,7 @@ func TestSupervisorGone(t *testing.T) {
 	}
 }
 
-// TestExitWhenStuckDefault has the default of --exit-when-stuck: on where a watchdog watches.
+// TestExitWhenStuckDefault tests the default of --exit-when-stuck: on if there is a watchdog.
 func TestExitWhenStuckDefault(t *testing.T) {
 	for _, c := range []struct {
 		usec string

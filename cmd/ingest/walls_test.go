@@ -17,9 +17,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// Symbols of a site name the functions of its pages alone. Who may see and send those of another
-// site learns none of its names by a trace that looks like one of its script, nor whether a script
-// is known, and takes none of its names away.
+// Symbols of a site only name functions on pages of that site. Users who may read and upload
+// symbols of another site cannot learn its names with a trace that looks like one of its scripts,
+// nor whether a script is known, and cannot remove its names.
 func TestSymbolsOfSites(t *testing.T) {
 	upload := programs.Path(t, "upload")
 	d := launchSites(t, map[string]string{
@@ -71,7 +71,7 @@ func TestSymbolsOfSites(t *testing.T) {
 	if out, err := send("beta-ci", shop); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	place := func(before string) int { // of the parameters, in characters
+	place := func(before string) int { // offset of the parameters, in characters
 		return utf8.RuneCount(script[:bytes.Index(script, []byte(before))]) + len(before) + 1
 	}
 	for key, n := range map[string]int{"a": 1, "b": 2} {
@@ -110,7 +110,7 @@ func TestSymbolsOfSites(t *testing.T) {
 			{"alpha", "page=alpha:/feed", false}, {"alpha", "page=", false}, {"all", "page=alpha:/feed", false},
 			{"all", "site=alpha", false}} {
 			if knows(x.token, x.query) != x.named {
-				t.Errorf("%s: %s asks %s, and names are there: %t", when, x.token, x.query, !x.named)
+				t.Errorf("%s: %s queried %s, names in the response: %t", when, x.token, x.query, !x.named)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func TestSymbolsOfSites(t *testing.T) {
 		"both-ci": http.StatusBadRequest, "all": http.StatusNotFound} {
 		if status, _ := do(http.MethodHead, d.private+"/v1/symbols/"+hex.EncodeToString(hash[:]), token,
 			""); status != want {
-			t.Errorf("%s asks for a table: %d, not %d", token, status, want)
+			t.Errorf("%s requests a table: %d, not %d", token, status, want)
 		}
 	}
 	if status, text := do(http.MethodGet, d.private+"/v1/symbols?limit=10", "alpha",
@@ -134,24 +134,25 @@ func TestSymbolsOfSites(t *testing.T) {
 	}
 	if status, text := do(http.MethodGet, d.private+"/v1/symbols?site=gamma", "all",
 		""); status != http.StatusNotFound || !strings.Contains(text, "is not in the file of --sites") {
-		t.Errorf("a site that is none: %d %s", status, text)
+		t.Errorf("an unknown site: %d %s", status, text)
 	}
 	if status, text := do(http.MethodGet, d.private+"/api/v1/edits?release=1&compare_release=0&page=alpha:/feed",
 		"alpha", ""); strings.Contains(text, secret) || strings.Contains(text, "main.js") {
 		t.Errorf("alpha sees edits of beta: %d %s", status, text)
 	}
 
-	// A tag would change with what is stored of others, and so tell when they have visitors: * is
-	// any tag that a response may have.
+	// A tag that depended on the data of other sites would reveal when they have visitors. *
+	// matches any tag of a response.
 	for token, want := range map[string]int{"all": http.StatusNotModified, "alpha": http.StatusOK} {
 		res, _ := answer(http.MethodGet, d.private+"/api/v1/top?since=30d", token, "", "If-None-Match", "*",
 			"Cache-Control", "max-age=0")
 		if tag := res.Header.Get("ETag"); res.StatusCode != want || tag != "" && token == "alpha" {
-			t.Errorf("%s asks whether something changed: %d, not %d; the tag is %q", token, res.StatusCode, want, tag)
+			t.Errorf("%s revalidates: %d, not %d, with the tag %q", token, res.StatusCode, want, tag)
 		}
 	}
 
-	// Another build under beta's path and release: were it in one store, the two would disagree.
+	// Another build with beta's path and release would conflict with beta's build if both were in
+	// one store.
 	other := filepath.Join(dir, "other")
 	if err := os.CopyFS(other, os.DirFS("../upload/testdata/shop")); err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func TestSymbolsOfSites(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if !knows("beta", "page=beta:/feed") || !knows("all", "page=beta:/feed") {
-		t.Error("another site's upload has taken beta's names")
+		t.Error("another site's upload removed beta's names")
 	}
 	if out, err := send("both-ci", shop); err == nil || !strings.Contains(out, "with upload it is --site") &&
 		!strings.Contains(out, "400") {
@@ -176,6 +177,6 @@ func TestSymbolsOfSites(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if !knows("alpha", "page=alpha:/feed") {
-		t.Error("alpha does not know the names that were sent for it")
+		t.Error("alpha lacks the names that were uploaded for it")
 	}
 }

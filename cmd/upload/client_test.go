@@ -54,11 +54,11 @@ func TestTLS(t *testing.T) {
 		args []string
 		want string // error; "" for none
 	}{
-		{"an authority that is given", []string{"--addr", server.URL, "--ca", ca}, ""},
-		{"an authority that is not known", []string{"--addr", server.URL}, "certificate"},
-		{"no TLS where it is needed", []string{"--addr", strings.Replace(server.URL, "https", "http", 1)},
+		{"a configured authority", []string{"--addr", server.URL, "--ca", ca}, ""},
+		{"an unknown authority", []string{"--addr", server.URL}, "certificate"},
+		{"no TLS to a TLS server", []string{"--addr", strings.Replace(server.URL, "https", "http", 1)},
 			"400 Bad Request; if it speaks TLS, give its address with https://"},
-		{"TLS where there is none", []string{"--addr", strings.Replace(plain.URL, "http", "https", 1)},
+		{"TLS to a server without it", []string{"--addr", strings.Replace(plain.URL, "http", "https", 1)},
 			"HTTP response to HTTPS client"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("got %v, want %q", err, c.want)
 			case strings.Contains(stderr.String(), "once more"):
-				t.Errorf("asked again: %s", &stderr)
+				t.Errorf("retried: %s", &stderr)
 			}
 		})
 	}

@@ -188,7 +188,7 @@ func (c *command) prepare() error {
 			return err
 		}
 		if c.release == "" && !c.dryRun {
-			c.warn("no --release: scripts with the same name in two builds can not be told apart; names with a hash " +
+			c.warn("no --release: scripts with the same name in two builds cannot be distinguished; names with a hash " +
 				"can")
 		}
 	}

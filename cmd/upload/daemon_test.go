@@ -24,7 +24,7 @@ import (
 type fakeDaemon struct {
 	mode   map[string]string
 	server *httptest.Server
-	asked  string // file, "" if requests are answered
+	asked  string // file to create for a request, "" if requests are answered
 
 	lock    sync.Mutex
 	tables  map[string]*symbols.Table
@@ -33,23 +33,23 @@ type fakeDaemon struct {
 	seen    map[string]int // requests, by method
 }
 
-// daemonKey has the daemon of a script among the values of its environment.
+// daemonKey is the key of a script's daemon among the values of its environment.
 const daemonKey = "daemon"
 
 // startDaemon starts a daemon, or changes the behaviour of the running one. ADDR is its
 // address. Its arguments are
 //
-//	token=T     only the bearer of T may do something; one of T2 is known and may not
-//	old         it knows of no symbols
-//	fail=S,…    the first requests are answered with these statuses
-//	after=S     Retry-After of these
-//	cut=METHOD  the first request of a method loses its connection, half of the answer sent
-//	lose        all tables are gone when the first upload comes
-//	forget      tables are taken and not kept
-//	METHOD=S    a method is answered with a status
-//	redirect    all leads elsewhere
-//	hang        no request is answered, and the first makes the file asked
-//	down        it ends
+//	token=T     only the bearer of T is authorized; T2 is a known token without permission
+//	old         it does not know symbols
+//	fail=S,…    the first requests get these statuses
+//	after=S     Retry-After of these responses
+//	cut=METHOD  the first request of a method loses its connection after half of the response
+//	lose        all tables are lost before the first upload
+//	forget      tables are accepted and not stored
+//	METHOD=S    all requests of a method get a status
+//	redirect    all requests are redirected
+//	hang        no request is answered, and the first one creates the file asked
+//	down        the daemon is stopped
 func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	d := ts.Value(daemonKey).(*fakeDaemon)
 	// Each behaviour has its own server, because a request of an ended program may still be in
@@ -77,8 +77,8 @@ func startDaemon(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// writeRequests writes the requests since the last start or change of behaviour into the file
-// requests, and all uploads into uploads.json.
+// writeRequests writes the requests since the last start or change of behaviour to the file
+// requests, and all uploads to uploads.json.
 func writeRequests(ts *testscript.TestScript, _ bool, _ []string) {
 	d := ts.Value(daemonKey).(*fakeDaemon)
 	d.lock.Lock()
@@ -108,7 +108,7 @@ func (d *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	d.seen[r.Method]++
-	status, answer := http.StatusBadRequest, any(map[string]any{"error": "no whole body"})
+	status, answer := http.StatusBadRequest, any(map[string]any{"error": "incomplete body"})
 	if err == nil {
 		status, answer = d.answer(w, r, body)
 	}
@@ -132,7 +132,7 @@ func failed(format string, args ...any) map[string]any {
 	return map[string]any{"error": fmt.Sprintf(format, args...)}
 }
 
-// answer returns the answer to a request.
+// answer returns the response to a request.
 func (d *fakeDaemon) answer(w http.ResponseWriter, r *http.Request, body []byte) (int, any) {
 	if failures, ok := d.mode["fail"]; ok {
 		first, rest, more := strings.Cut(failures, ",")
@@ -161,7 +161,7 @@ func (d *fakeDaemon) answer(w http.ResponseWriter, r *http.Request, body []byte)
 		}
 	}
 	if status, _ := strconv.Atoi(d.mode[r.Method]); status > 0 {
-		return status, failed("so it is told to say")
+		return status, failed("configured failure")
 	}
 	if _, old := d.mode["old"]; old {
 		return http.StatusNotFound, failed("nothing here")

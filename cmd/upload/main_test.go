@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+var update = flag.Bool("update", false, "rewrite the expected output of scripts")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"upload": func() { os.Exit(start(time.Millisecond)) }})

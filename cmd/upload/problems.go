@@ -33,7 +33,7 @@ func (s *script) tell(kind build.Kind, advice, format string, args ...any) {
 func (s *script) refuse(err error) {
 	if other, ok := errors.AsType[*symbols.OtherScriptError](err); ok {
 		s.tell(otherScript, "empty the folder before the build, and run upload before anything changes the scripts",
-			"its map is that of another script: %.1f %% of the mappings lead into the middle of words, or out of "+
+			"its map belongs to another script: %.1f %% of the mappings lead into the middle of words, or out of "+
 				"the script", 100*other.Misplaced)
 		return
 	}

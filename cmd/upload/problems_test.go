@@ -26,17 +26,17 @@ func TestJudge(t *testing.T) {
 		sources, minified int
 		want              []build.Kind
 	}{
-		"all is well":                       {1000, 0, 100, 0, nil},
-		"nothing in it":                     {0, 0, 0, 0, nil},
-		"nine of ten have a name":           {1000, 100, 100, 0, nil},
-		"less have a name":                  {1000, 101, 100, 0, []build.Kind{fewNames}},
-		"few functions without a name":      {20, 9, 5, 0, nil},
-		"as many as matter":                 {20, 10, 5, 0, []build.Kind{fewNames}},
-		"one of many sources is minified":   {1000, 0, 100, 1, nil},
-		"a tenth of the sources is":         {1000, 0, 100, 10, []build.Kind{shipMinified}},
-		"two of a few sources are minified": {1000, 0, 4, 2, nil},
-		"the only source is minified":       {1000, 0, 1, 1, []build.Kind{shipMinified}},
-		"both":                              {100, 90, 5, 5, []build.Kind{shipMinified, fewNames}},
+		"no problem":                         {1000, 0, 100, 0, nil},
+		"empty":                              {0, 0, 0, 0, nil},
+		"nine of ten functions have a name":  {1000, 100, 100, 0, nil},
+		"fewer than nine of ten have a name": {1000, 101, 100, 0, []build.Kind{fewNames}},
+		"few functions without a name":       {20, 9, 5, 0, nil},
+		"enough functions without a name":    {20, 10, 5, 0, []build.Kind{fewNames}},
+		"one of many sources is minified":    {1000, 0, 100, 1, nil},
+		"a tenth of the sources is minified": {1000, 0, 100, 10, []build.Kind{shipMinified}},
+		"two of a few sources are minified":  {1000, 0, 4, 2, nil},
+		"the only source is minified":        {1000, 0, 1, 1, []build.Kind{shipMinified}},
+		"both":                               {100, 90, 5, 5, []build.Kind{shipMinified, fewNames}},
 	} {
 		r := symbols.Report{Functions: c.functions, Sources: c.sources, Minified: names(c.minified)}
 		r.Found[symbols.Kept], r.Found[symbols.Start] = c.kept, c.functions-c.kept
@@ -73,7 +73,7 @@ func TestTellProblems(t *testing.T) {
 	}
 	for _, want := range []string{
 		"upload: warning: bad\ufffd[2J: not allowed; allow it",
-		"upload: warning: 14.js: its map is that of another script: 25.0 % of the mappings",
+		"upload: warning: 14.js: its map belongs to another script: 25.0 % of the mappings",
 		"upload: warning: 5 more problems of the kind no-table; --format json lists them",
 	} {
 		if !strings.Contains(stderr.String(), want) {

@@ -45,14 +45,14 @@ func TestEstablishedNames(t *testing.T) {
 		for day := range 3 {
 			for range 8 {
 				if got := places("/flood-", flood); got != most-site {
-					t.Fatalf("%s, day %d: the flood has %d places, want what is left of %d", c.name, day, got, most)
+					t.Fatalf("%s, day %d: the flood has %d places, want the rest of %d", c.name, day, got, most)
 				}
 				if got := places("/page-", site); got != site {
 					t.Fatalf("%s, day %d: %d of %d established pages have a place", c.name, day, got, site)
 				}
 				hour++
 			}
-			for range 3 { // at night there is only the flood
+			for range 3 { // at night, the flood is the only traffic
 				places(fmt.Sprint("/night-", day), flood)
 				hour++
 			}

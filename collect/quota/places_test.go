@@ -125,7 +125,7 @@ func TestPlaces(t *testing.T) {
 				of := owner[lost]
 				left := len(p.sites[of.Site].networks[of.Network])
 				if p.taken[lost] != nil || p.kept[lost] || of.Site == who.Site && left < before+1 {
-					t.Fatalf("seed %d: %d of %v, who has %d left, for one of %v, who had %d", seed, lost, of, left,
+					t.Fatalf("seed %d: %d of %v, with %d left, was replaced for %v, with %d", seed, lost, of, left,
 						who, before)
 				}
 			}
@@ -135,7 +135,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 		if len(had) > p.most+p.most/2 {
-			t.Fatalf("seed %d: %d names had one of %d places", seed, len(had), p.most)
+			t.Fatalf("seed %d: %d names used %d places", seed, len(had), p.most)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestPlaces(t *testing.T) {
 func checkPlaces(t *testing.T, p *places) {
 	t.Helper()
 	if len(p.taken) > p.most {
-		t.Fatalf("%d of %d places are taken", len(p.taken), p.most)
+		t.Fatalf("%d of %d places are in use", len(p.taken), p.most)
 	}
 	held := 0
 	for _, h := range p.sites {
@@ -155,12 +155,12 @@ func checkPlaces(t *testing.T, p *places) {
 			}
 			for _, name := range n {
 				if p.taken[name] == nil {
-					t.Fatalf("%d is held and has no place", name)
+					t.Fatalf("%d is counted for a network and has no place", name)
 				}
 			}
 		}
 		if names != h.names {
-			t.Fatalf("%d names are held, %d counted", names, h.names)
+			t.Fatalf("networks have %d names, %d are counted", names, h.names)
 		}
 		held += names
 	}
@@ -174,7 +174,7 @@ func checkPlaces(t *testing.T, p *places) {
 		}
 	}
 	if held+shared != fresh || fresh != p.fresh {
-		t.Fatalf("%d held, %d of many, %d of none that is kept, %d counted", held, shared, fresh, p.fresh)
+		t.Fatalf("%d of one network, %d of many, %d without a known network, %d counted", held, shared, fresh, p.fresh)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestFewRequestsTakeNoPlaces(t *testing.T) {
 		for view := range 4 {
 			for i := range own {
 				who := Sender{Request: new(Request)}
-				for range r.IntN(3) { // it sees some other pages first
+				for range r.IntN(3) { // views of other pages come first
 					b.Take("page", fmt.Sprint("/own-", r.IntN(own)), who, noon)
 				}
 				b.Take("page", fmt.Sprint("/own-", i), who, noon)

@@ -21,7 +21,7 @@ func checkRedacted(t *testing.T, s string) {
 		t.Errorf("%q: got %q, which is %d times as long", s, got, len(got)/len(s))
 	}
 	if long := new(Redactor).long(s, setOf(s)); long != got {
-		t.Errorf("%q: got %q, without the short way %q", s, got, long)
+		t.Errorf("%q: got %q, without the fast path %q", s, got, long)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestRedactPlanted(t *testing.T) {
 	names, scripts := realTexts(t)
 	words := append(names, scripts...)
 	for _, c := range redactedTexts(t) {
-		if c.text == c.want && !strings.ContainsAny(c.text, `"'`) { // a quote hides the rest
+		if c.text == c.want && !strings.ContainsAny(c.text, `"'`) { // a quote would hide the rest
 			words = append(words, c.text)
 		}
 	}

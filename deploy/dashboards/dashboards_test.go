@@ -142,7 +142,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 func TestDaemon(t *testing.T) {
 	program := programs.Path(t, "ingest")
 	private := startDaemon(t, program, filepath.Join(t.TempDir(), "data"))
-	// or nothing would have been asked, and counted, and the trace might not be in answers yet
+	// Without this query, its metrics would be missing and responses might lack the trace.
 	get(t, private+"/api/v1/pages")
 	metrics := get(t, private+"/metrics")
 	fakebucket.Env(t.Setenv)
@@ -181,7 +181,7 @@ func testDashboard(t *testing.T, private string, names map[string]bool) {
 			t.Fatal(err)
 		}
 		if q.Type != "labelValue" || q.LabelName != v.Name {
-			t.Errorf("variable %s asks %+v", v.Name, q)
+			t.Errorf("variable %s queries %+v", v.Name, q)
 		}
 		ask(t, private, "LabelValues", map[string]any{"name": q.LabelName,
 			"matchers": []string{q.ProfileTypeID + "{}"}})
@@ -189,7 +189,7 @@ func testDashboard(t *testing.T, private string, names map[string]bool) {
 	ids := map[int]bool{}
 	for _, p := range d.Panels {
 		if ids[p.ID] || p.Title == "" || p.Description == "" || p.GridPos.X+p.GridPos.W > 24 || len(p.Targets) == 0 {
-			t.Errorf("panel %d %q: an id that is taken, no title or description, too wide, or without a query",
+			t.Errorf("panel %d %q: a duplicate id, no title or description, too wide, or without a query",
 				p.ID, p.Title)
 		}
 		ids[p.ID] = true
@@ -201,7 +201,7 @@ func testDashboard(t *testing.T, private string, names map[string]bool) {
 			case "grafana-pyroscope-datasource":
 				askPanel(t, private, q)
 			default:
-				t.Errorf("panel %q asks %q", p.Title, q.Datasource.Type)
+				t.Errorf("panel %q queries %q", p.Title, q.Datasource.Type)
 			}
 		}
 	}
@@ -218,7 +218,7 @@ func askPanel(t *testing.T, private string, q target) {
 	for _, label := range q.GroupBy {
 		if !slices.Contains([]string{"page", "feature", "release", "environment", "phase", "visibility", "device",
 			"browser", "connection"}, label) {
-			t.Errorf("there is no label %s", label)
+			t.Errorf("label %s does not exist", label)
 		}
 	}
 	question := map[string]any{
@@ -243,7 +243,7 @@ func checkVariables(t *testing.T, where string, variables map[string]bool, text 
 	t.Helper()
 	for _, m := range regexp.MustCompile(`\$\{?(\w+)`).FindAllStringSubmatch(text, -1) {
 		if !variables[m[1]] {
-			t.Errorf("%s: there is no variable %s", where, m[1])
+			t.Errorf("%s: variable %s does not exist", where, m[1])
 		}
 	}
 }
@@ -257,7 +257,7 @@ func checkExpression(t *testing.T, where, expr string, names map[string]bool) {
 	}
 	for _, m := range found {
 		if !names[m[1]] {
-			t.Errorf("%s: there is no metric %s", where, m[1])
+			t.Errorf("%s: metric %s does not exist", where, m[1])
 		}
 		for _, label := range regexp.MustCompile(`(\w+)(?:=|!)`).FindAllStringSubmatch(m[2], -1) {
 			if strings.HasPrefix(m[1], "fieldtrie_budget_") && !slices.Contains(budgetLabels, label[1]) {
@@ -267,7 +267,7 @@ func checkExpression(t *testing.T, where, expr string, names map[string]bool) {
 	}
 }
 
-// Alert rules use existing metrics, and have texts.
+// Alert rules use existing metrics and have texts.
 func testAlerts(t *testing.T, names map[string]bool) {
 	var file struct {
 		Groups []struct {
@@ -284,7 +284,7 @@ func testAlerts(t *testing.T, names map[string]bool) {
 		for _, r := range g.Rules {
 			if r.Alert == "" || seen[r.Alert] || r.Labels["severity"] == "" || r.Annotations["summary"] == "" ||
 				r.Annotations["description"] == "" {
-				t.Errorf("%s: no name, one that is taken, no severity, summary or description", r.Alert)
+				t.Errorf("%s: no name, a duplicate name, no severity, summary or description", r.Alert)
 			}
 			seen[r.Alert] = true
 			checkExpression(t, r.Alert, r.Expr, names)
@@ -322,7 +322,7 @@ func TestProvisioning(t *testing.T) {
 	for _, v := range readDashboard(t).Templating.List {
 		var query string
 		if v.Type == "datasource" && (json.Unmarshal(v.Query, &query) != nil || !slices.Contains(types, query)) {
-			t.Errorf("variable %s is of %q, and there are %v", v.Name, query, types)
+			t.Errorf("variable %s has the type %q, known are %v", v.Name, query, types)
 		}
 	}
 	var dashboards struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Whoever shows a tree makes keys, too: web/test/tree-key.test.ts has the same ones.
+// web/test/tree-key.test.ts tests the same keys, because the dashboard makes them, too.
 func TestKey(t *testing.T) {
 	main := trie.Frame{Name: "main", Resource: "https://x.example/app.js", Line: 4, Column: 109}
 	for want, stack := range map[string][]trie.Frame{
@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 			t.Errorf("%d nodes at most: %+v, %+v", most, got, got.Base)
 		}
 		if folded := got.Pruned.Self > 0; folded != (most == 2) {
-			t.Errorf("%d nodes at most: %+v is folded", most, got.Pruned)
+			t.Errorf("%d nodes at most: %+v is pruned", most, got.Pruned)
 		}
 	}
 	if _, err := Of(a, nil, "0123456789abcdef", 100); err == nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// firefoxFiles are those of testdata/imports, with what they hold.
+// firefoxFiles are the files in testdata/imports with their contents.
 var firefoxFiles = []struct {
 	name            string
 	lines, warnings []string
 }{
-	// All tables are part of the thread. The last two samples are out of order, and the
-	// profiler paused before them.
+	// All tables are part of the thread. The last two samples are out of order, and the profiler
+	// was paused before them.
 	{"firefox-processed-17.json", []string{
 		"GeckoMain 41/42 until 7000",
 		"0;0x100000f84;frobnicate (chrome://blargh:34:35)",
@@ -25,8 +25,8 @@ var firefoxFiles = []struct {
 		"3000", "4000", "4500", "5000", "6000 [idle]",
 	}, []string{`thread 42 of process 41 ("GeckoMain"): 1 samples have stacks that are not there, taken as without a ` +
 		`stack`}},
-	// Texts and sources are shared, samples weigh milliseconds: there is time between
-	// the first two and the third, and time 0 is where the recording began.
+	// Texts and sources are shared, and samples weigh milliseconds: there is time between the first
+	// two samples and the third, and time 0 is the start of the recording.
 	{"firefox-processed-58.json", []string{
 		"main 7/8 until 10500",
 		"0;main (https://x.example/app.js);render (https://x.example/app.js:20:5)",
@@ -34,7 +34,7 @@ var firefoxFiles = []struct {
 		"4000",
 		"7000;main (https://x.example/app.js);render (https://x.example/app.js:20:5)",
 	}, []string{`thread 9 of process 7 ("heap"): weighs skipped an allocation profile in bytes`}},
-	// All tables are shared; flags tell which cells hold something.
+	// All tables are shared; flags mark the cells with values.
 	{"firefox-processed-80.json", []string{
 		"A 1/1 until 3000",
 		"1000;main (https://x.example/app.js:10:3)",
@@ -91,7 +91,7 @@ func TestParseGeckoLocation(t *testing.T) {
 	}
 }
 
-// firefoxDoc returns a document with one thread of these parts.
+// firefoxDoc returns a document with one thread made of the given parts.
 func firefoxDoc(parts string) string {
 	return `{"meta":{"preprocessedProfileVersion":50},"threads":[{"name":"t","stringArray":["a"],
 "funcTable":{"name":[0]},"frameTable":{"func":[0]},"stackTable":{"frame":[0,0],"prefix":[null,0]},
@@ -100,7 +100,7 @@ func firefoxDoc(parts string) string {
 
 func TestDecodeFirefoxRefuses(t *testing.T) {
 	if r, err := Decode([]byte(firefoxDoc(`"x":0`)), input.Limits{}); err != nil || len(r.Threads) != 1 {
-		t.Fatal(r, err) // what the others are made of
+		t.Fatal(r, err) // the base of the others
 	}
 	for _, c := range []struct{ in, err string }{
 		{``, "malformed"},
@@ -139,8 +139,8 @@ func TestDecodeFirefoxRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeFirefoxTime has many threads that share a large table of stacks, of which
-// each uses one: none may cost a look at the whole table.
+// TestDecodeFirefoxTime has many threads that share a large table of stacks, of which each thread
+// uses one: no thread may cost a scan of the whole table.
 func TestDecodeFirefoxTime(t *testing.T) {
 	const stacks, threads = 300_000, 1_500
 	doc := `{"meta":{},"shared":{"stringArray":["a"],"funcTable":{"name":[0]},"frameTable":{"func":[0]},` +

@@ -9,8 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
-// TestFirefox: the columns of each table are as long as it says, and no number points
-// outside of the table that it is of.
+// TestFirefox checks that the columns of each table have the stated length, and that no index is
+// outside its table.
 func TestFirefox(t *testing.T) {
 	lines := fixture.SomeTimelines()
 	data := fixture.WrittenTimed(t, EncodeTimed, output.Options{}, lines...)

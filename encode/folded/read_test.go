@@ -29,7 +29,7 @@ func selfOf(p *trie.Profile) map[string]int64 {
 func TestDecodeFolded(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
-		stack    []trie.Frame // the one stack with self time
+		stack    []trie.Frame // the only stack with self time
 		self     int64
 	}{
 		{"plain", "main;work 12\n", []trie.Frame{{Name: "main"}, {Name: "work"}}, 12},
@@ -42,7 +42,7 @@ func TestDecodeFolded(t *testing.T) {
 		{"tabs and spaces", " a b\t3 ", []trie.Frame{{Name: " a b"}}, 3},
 		{"escapes", `a\x3bb\n\\ 1`, []trie.Frame{{Name: "a;b\n\\"}}, 1},
 		{"path on Windows", `C:\new\foo;C:\x3b 1`, []trie.Frame{{Name: `C:\new\foo`}, {Name: `C:\x3b`}}, 1},
-		{"types are no place", "operator() (int);f (std::string) 2", []trie.Frame{{Name: "operator() (int)"},
+		{"types are not a place", "operator() (int);f (std::string) 2", []trie.Frame{{Name: "operator() (int)"},
 			{Name: "f (std::string)"}}, 2},
 		{"port", "a (http://h:80);b (http://h:80:3);c (http://h:80/:3:4) 2", []trie.Frame{
 			{Name: "a", Resource: "http://h:80"}, {Name: "b", Resource: "http://h:80", Line: 3},
@@ -104,12 +104,12 @@ func TestIsFolded(t *testing.T) {
 		"a;b 1\nnot a stack\n":          false,
 		"hello 1\nworld 2\n":            false, // any text
 		"for (i = 0; i < n; i++)\nx; 1": false,
-		"a;b 1 2\n":                     true, // to be refused with a reason
+		"a;b 1 2\n":                     true, // recognised, to be rejected with a reason
 		"a;b -1\n":                      true,
 		"{\"a\": 1}":                    false,
 		"a;\x00b 1":                     false,
 		"a;\xffb 1":                     false,
-		strings.Repeat("a;b 1\n", 20_000) + "no stack\n": true, // but an error then
+		strings.Repeat("a;b 1\n", 20_000) + "no stack\n": true, // recognised, but decoding fails
 	} {
 		if Detect([]byte(in)) != want {
 			t.Errorf("%.40q: want %v", in, want)
@@ -117,8 +117,8 @@ func TestIsFolded(t *testing.T) {
 	}
 }
 
-// oddFrame returns a frame as they are in the field, and worse. What the format can not
-// tell apart is left out: names that end like a place, and that begin like a comment.
+// oddFrame returns a frame with realistic and worse names. It avoids names that the format cannot
+// distinguish: those that end like a place, and those that begin like a comment.
 func oddFrame(r *rand.Rand) trie.Frame {
 	part := func(parts ...string) string { return parts[r.IntN(len(parts))] }
 	name := ""
@@ -138,8 +138,8 @@ func oddFrame(r *rand.Rand) trie.Frame {
 	return f
 }
 
-// FuzzFoldedRoundTrip checks that a profile that is written and read is the same in
-// stacks and self time. It depends on the seed alone.
+// FuzzFoldedRoundTrip checks that writing and reading a profile preserves stacks and self time. It
+// depends on the seed alone.
 func FuzzFoldedRoundTrip(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)
@@ -225,11 +225,11 @@ func TestUnescapeFolded(t *testing.T) {
 	}
 	if !slices.Equal([]bool{onlyOurEscapes([]byte(`\x3b\\\n`)), onlyOurEscapes([]byte(`\x41`)),
 		onlyOurEscapes([]byte(`a\`))}, []bool{true, false, false}) {
-		t.Error("escapes are not told apart")
+		t.Error("escapes are not distinguished")
 	}
 }
 
-// A stack may be longer than what is looked at otherwise.
+// A stack may be longer than the prefix that detection otherwise examines.
 func TestDetectDeep(t *testing.T) {
 	deep := strings.Repeat("f (a.js:1);", 100_000) + "g 5\n"
 	for in, want := range map[string]bool{deep: true, deep + "f;g 3\n": true, deep[:200_000]: false,

@@ -13,8 +13,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestFolded: each stack with self time is one line, in microseconds, and names can be
-// told from the structure.
+// TestFolded checks that each stack with self time is one line, in microseconds, and that names
+// cannot be confused with the structure.
 func TestFolded(t *testing.T) {
 	for name, data := range fixture.RealTraces(t) {
 		tr, err := encode.DecodeProfilerTrace(data, input.Limits{})
@@ -61,7 +61,7 @@ func checkFolded(t *testing.T, name string, p *trie.Profile) {
 			stack = append(stack, name)
 		}
 		if _, twice := got[strings.Join(stack, ";")]; twice {
-			t.Errorf("%s: %q stands twice", name, line)
+			t.Errorf("%s: %q occurs twice", name, line)
 		}
 		got[strings.Join(stack, ";")] = self
 	}
@@ -70,8 +70,8 @@ func checkFolded(t *testing.T, name string, p *trie.Profile) {
 	}
 }
 
-// unescape undoes the escapes of a folded stack, which Go's strings have too, but for
-// \x, which is a byte in Go.
+// unescape undoes the escapes of a folded stack. They are those of Go's strings, except for \x,
+// which is a byte in Go.
 func unescape(s string) (string, error) {
 	out := ""
 	for s != "" {

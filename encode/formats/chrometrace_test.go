@@ -57,16 +57,16 @@ func TestDecodeChromeTrace(t *testing.T) {
   10+20 z (a.js:3)
   30+20 z (a.js:3)
 `},
-		{"no head", "[" + chunk(1, "0x1", 1100, one) + "]", `
+		{"no ProfileHeader", "[" + chunk(1, "0x1", 1100, one) + "]", `
 1/99 
  profile  0x1
   0+20 a (a.js:3)
   20+20 a (a.js:3)
 warning: 1 profiles have no beginning; their samples were placed by the time of the first chunk
 `},
-		{"a head alone", "[" + head(1, 5, "0x1", 1000, "") + "]",
+		{"a header alone", "[" + head(1, 5, "0x1", 1000, "") + "]",
 			"warning: none of its 1 events has CPU samples or a length\n"},
-		{"a whole profile", `[{"name":"CpuProfile","ph":"I","pid":1,"tid":5,"ts":2000,"args":{"data":{"cpuProfile":` +
+		{"a full profile", `[{"name":"CpuProfile","ph":"I","pid":1,"tid":5,"ts":2000,"args":{"data":{"cpuProfile":` +
 			flatProfile("[1]", "[7]", flatNode(1, "a", "")) + `}}},
 			{"name":"CpuProfile","ph":"I","pid":1,"tid":6,"ts":2000,"args":{}}]`, `
 1/5 
@@ -98,12 +98,12 @@ warning: 1 events begin and do not end; they were dropped
 warning: 1 events end and did not begin; they were dropped
 warning: 1 events outlive the event that they began in; they were clipped
 `},
-		{"a list without its end", `[{"ph":"X","name":"a","ts":0,"dur":5},
+		{"a list without an end", `[{"ph":"X","name":"a","ts":0,"dur":5},
 			{"ph":"X","name":"b","ts":6,"dur":5},`,
 			"\n0/0 \n event 0-5 a\n event 6-11 b\nwarning: the file is truncated; the part before that was read\n"},
-		{"cut off in an event", `{"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":5},{"ph":"X","na`,
+		{"truncated in an event", `{"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":5},{"ph":"X","na`,
 			"\n0/0 \n event 0-5 a\nwarning: the file is truncated; the part before that was read\n"},
-		{"a comma too many", `[{"ph":"X","name":"a","ts":0,"dur":5},]`, "\n0/0 \n event 0-5 a\n"},
+		{"one comma too many", `[{"ph":"X","name":"a","ts":0,"dur":5},]`, "\n0/0 \n event 0-5 a\n"},
 		{"broken in the middle", `[{"ph":"X","name":"a","ts":0,"dur":5},{"ph":"X" "name":"b"}]`,
 			"error: read as chrometrace: malformed: byte 48: '\"' where a comma or the end of the object should be\n"},
 		{"Hermes samples", `{"traceEvents":[],"samples":[{"cpu":"-1","name":"","ts":"100","pid":3,"tid":"4",` +
@@ -127,7 +127,7 @@ warning: 1 events outlive the event that they began in; they were clipped
 			`{"cat":"blink.user_timing","ph":"e","name":"wide","id2":{"local":"0x8"},"ts":200,"pid":1,` +
 			`"tid":1}]`,
 			"\n1/1 \n event 0-100 task\n event 10-20 m\nwarning: 1 measures cross other events; they were left out\n"},
-		{"B and E of the same time",
+		{"B and E at the same time",
 			`[{"ph":"B","name":"outer","ts":1},{"ph":"B","name":"inner","ts":1},{"ph":"E","name":"inner","ts":5},` +
 				`{"ph":"E","name":"outer","ts":5}]`,
 			"\n0/0 \n event 0-4 outer\n event 0-4 inner\n"},
@@ -140,7 +140,7 @@ warning: 1 events outlive the event that they began in; they were clipped
 			`[{"ph":"X","name":"FunctionCall","ts":1000,"dur":1001},{"ph":"X","name":"RunTask","ts":1000,"dur":1000}]`,
 			"\n0/0 \n event 0-1000 RunTask\n event 0-1000 FunctionCall\nwarning: 1 events outlive the event that " +
 				"they began in; they were clipped\n"},
-		{"an id that is used again", "[" + head(1, 5, "0x1", 1000, "") + "," + chunk(1, "0x1", 1100, one) + "," +
+		{"a reused id", "[" + head(1, 5, "0x1", 1000, "") + "," + chunk(1, "0x1", 1100, one) + "," +
 			head(1, 6, "0x1", 2000, "") + "," + chunk(1, "0x1", 2100, one) + "]", `
 1/5 
  profile  0x1
@@ -164,9 +164,9 @@ warning: profile 0x2 of process 1: invalid: samples[0]: its time 1.0000000000000
 			`[{"ph":"X","name":"stray","ts":0,"dur":5},{"ph":"X","name":"a","ts":1795000000000000,"dur":5},{"ph":"X",` +
 				`"name":"b","ts":1795000000000010,"dur":5}]`,
 			"\n0/0 \n event 0-5 a\n event 10-15 b\nwarning: 1 events have times out of range; they were dropped\n"},
-		{"what is no event comes first", `[null,1,[],{},{"ph":"X","name":"a","ts":7,"dur":5}]`,
+		{"other values before the first event", `[null,1,[],{},{"ph":"X","name":"a","ts":7,"dur":5}]`,
 			"\n0/0 \n event 0-5 a\n"},
-		{"nothing", `[]`, "error: read as chrometrace: invalid: traceEvents: there are none\n"},
+		{"no events", `[]`, "error: read as chrometrace: invalid: traceEvents: there are none\n"},
 	})
 }
 

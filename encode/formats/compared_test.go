@@ -18,8 +18,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestComparedFormats: the formats that could not compare before say what is more and
-// what is less.
+// TestComparedFormats checks the formats that were the last to support comparisons: they show
+// increases and decreases.
 func TestComparedFormats(t *testing.T) {
 	now, base := fixture.ComparedPair()
 	o := output.Options{Base: base}
@@ -29,7 +29,7 @@ func TestComparedFormats(t *testing.T) {
 	fixture.CompareGolden(t, "compared.pprof", readable(t, "pprof", []byte(fixture.Written(t, pprof.Encode, now, o))))
 }
 
-// TestComparedEmpty: comparing with nothing, and nothing with something.
+// TestComparedEmpty compares with an empty profile, and an empty profile with another one.
 func TestComparedEmpty(t *testing.T) {
 	p, nothing := fixture.GroupedProfile(), trie.NewProfile()
 	for _, f := range append(writers(), writer{name: "top", write: view.EncodeTop}, writer{name: "folded",
@@ -43,8 +43,7 @@ func TestComparedEmpty(t *testing.T) {
 	}
 }
 
-// TestPprofTool: Google's own program reads a profile and a comparison, and sums what
-// we sum.
+// TestPprofTool checks that Google's pprof reads a profile and a comparison, with the same sums.
 func TestPprofTool(t *testing.T) {
 	now, base := fixture.ComparedPair()
 	for name, c := range map[string]struct {

@@ -20,8 +20,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// fixtures returns the folder of real profiles and traces of other projects that the
-// environment variable FIXTURES names. They are not part of this project.
+// fixtures returns the folder of real profiles and traces of other projects that is in the
+// environment variable FIXTURES. They are not part of this project.
 func fixtures(t *testing.T) string {
 	dir := os.Getenv("FIXTURES")
 	if dir == "" {
@@ -45,7 +45,7 @@ func decodeFile(t *testing.T, name string) encode.Document {
 	return doc
 }
 
-// reference is what an independent program found in a file.
+// reference holds the results of an independent program for a file.
 type reference struct {
 	Fixture  string
 	Kind     string
@@ -85,7 +85,7 @@ type referenceValue struct {
 	V    float64
 }
 
-// rootless are the files in which the time of the root is not compared, and why.
+// rootless are the files in which the time of the root is not compared, with the reasons.
 var rootless = map[string]string{
 	"trace/ff-test.chrome-unchunked.json": "it was cut down by hand: some nodes have no parent, and here they lie " +
 		"at the root, as their time is real",
@@ -113,7 +113,7 @@ func TestConformance(t *testing.T) {
 		t.Run(ref.Fixture, func(t *testing.T) {
 			doc := decodeFile(t, filepath.Join(dir, ref.Fixture))
 			if doc.Recording == nil {
-				t.Fatalf("read as %+v", doc)
+				t.Fatalf("decoded as %+v", doc)
 			}
 			want := ref.Profiles
 			if ref.Profile != nil {
@@ -177,7 +177,7 @@ type totals struct {
 // totalsOf sums the calls of a stream and events.
 func totalsOf(s *trie.Stream, events []trie.Event) totals {
 	m := trie.NewMerger()
-	_ = m.AddCalls(s, events, m.Group(nil)) // of too many calls the totals are none
+	_ = m.AddCalls(s, events, m.Group(nil)) // with too many calls there are no totals
 	return profileTotals(m.Profile(), func(f trie.Frame) string { return f.Name })
 }
 
@@ -213,7 +213,7 @@ func v8Key(f trie.Frame) string {
 	return fmt.Sprintf("%s %s:%d:%d", cmp.Or(f.Name, output.Anonymous), resource, int64(f.Line)-1, int64(f.Column)-1)
 }
 
-// metaKeys are what V8 calls what is no function.
+// metaLine matches the names that V8 uses for time outside functions.
 var metaLine = regexp.MustCompile(`^\((root|idle|program|garbage collector)\) :.*`)
 
 func checkReference(t *testing.T, trace *trie.Trace, p referenceProfile, rootless bool) {
@@ -234,7 +234,7 @@ func checkReference(t *testing.T, trace *trie.Trace, p referenceProfile, rootles
 		w := end - s.Time
 		got.all += w
 		switch {
-		case s.Marker == trie.MarkerGC: // alone, as the file has it
+		case s.Marker == trie.MarkerGC: // on its own, as in the file
 			got.self["(garbage collector)"] += w
 			got.total["(garbage collector)"] += w
 		case s.Marker == trie.MarkerIdle:
@@ -266,8 +266,8 @@ func checkReference(t *testing.T, trace *trie.Trace, p referenceProfile, rootles
 		func(s string) string { return metaLine.ReplaceAllString(s, "($1)") })
 }
 
-// checkFunctions checks how many functions there are. The reference counts the nodes that
-// V8 adds, which are no functions here.
+// checkFunctions checks the number of functions. The reference also counts nodes that V8 adds,
+// which are not functions here.
 func checkFunctions(t *testing.T, name string, trace *trie.Trace, want int) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -316,8 +316,8 @@ func compareTotals(t *testing.T, what string, got totals, total float64, self, a
 	}
 }
 
-// TestConformanceConserves merges events and samples of every file: calls nest, and the
-// self times sum to the time that the top calls cover, to the microsecond.
+// TestConformanceConserves merges events and samples of every file: calls nest, and the self times
+// sum to the time covered by the top calls, to the microsecond.
 func TestConformanceConserves(t *testing.T) {
 	dir := fixtures(t)
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
@@ -347,7 +347,7 @@ func TestConformanceConserves(t *testing.T) {
 	t.Logf("%d files, %d streams merged with events", len(files), merged)
 }
 
-// callsOf returns the calls of s and events, which are not too many.
+// callsOf returns the calls of s and events, and fails if there are too many.
 func callsOf(t *testing.T, s *trie.Stream, events []trie.Event) *trie.Timeline {
 	t.Helper()
 	line, err := trie.Calls(s, events, trie.MaxCalls)
@@ -357,7 +357,7 @@ func callsOf(t *testing.T, s *trie.Stream, events []trie.Event) *trie.Timeline {
 	return line
 }
 
-// checkConserved checks that the self times of calls sum to the time that they cover.
+// checkConserved checks that the self times of calls sum to the time that the calls cover.
 func checkConserved(t *testing.T, name string, s *trie.Stream, events []trie.Event) *trie.Timeline {
 	t.Helper()
 	l := callsOf(t, s, events)

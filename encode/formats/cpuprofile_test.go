@@ -58,7 +58,7 @@ func TestDecodeCPUProfile(t *testing.T) {
   100+50 a (a.js:3:5)
   150+45 a (a.js:3:5)
 `},
-		{"deltas that are no whole numbers", flatProfile("[2,2,2]", "[0.4,0.4,0.4]", tree...), `
+		{"fractional deltas", flatProfile("[2,2,2]", "[0.4,0.4,0.4]", tree...), `
 0/0 
  profile  
   0+1 a (a.js:3:5)
@@ -92,7 +92,7 @@ func TestDecodeCPUProfile(t *testing.T) {
   10+5 b (a.js:4:5)
 warning: 1 nodes are their own ancestors; their stacks were cut there
 `},
-		{"its own child", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`),
+		{"a node that is its own child", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`),
 			flatNode(2, "a", `,"children":[2]`)), `
 0/0 
  profile  
@@ -100,7 +100,7 @@ warning: 1 nodes are their own ancestors; their stacks were cut there
   10+5 a (a.js:3:5)
 warning: 1 nodes are their own ancestors; their stacks were cut there
 `},
-		{"what does not exist", flatProfile("[2,77,3]", "[5,5,5]", flatNode(1, "(root)", `,"children":[2,99]`),
+		{"references to missing nodes", flatProfile("[2,77,3]", "[5,5,5]", flatNode(1, "(root)", `,"children":[2,99]`),
 			flatNode(2, "a", ""), flatNode(3, "b", `,"parent":44`)), `
 0/0 
  profile  
@@ -111,7 +111,7 @@ warning: 1 children do not exist
 warning: 1 nodes name a parent that does not exist; they were put at the root
 warning: 1 samples are of nodes that do not exist; they count as time without a stack
 `},
-		{"one id twice", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", ""),
+		{"a duplicate id", flatProfile("[2,2]", "[5,5]", flatNode(1, "(root)", `,"children":[2]`), flatNode(2, "a", ""),
 			flatNode(2, "b", "")), `
 0/0 
  profile  
@@ -163,7 +163,7 @@ warning: 2 samples have no times; they were spread evenly over the profile
   250000+250000 a (a.js)
 warning: 2 samples have no times; they were spread evenly over the profile
 `},
-		{"as the protocol returns it", `{"id":3,"result":{"profile":` + flatProfile("[2]", "[5]", tree...) + `}}`, `
+		{"a response of the protocol", `{"id":3,"result":{"profile":` + flatProfile("[2]", "[5]", tree...) + `}}`, `
 0/0 
  profile  
   5+0 a (a.js:3:5)
@@ -185,18 +185,18 @@ warning: 2 samples have no times; they were spread evenly over the profile
   2+1 f (VM13:1:1)
   3+1 log
 `},
-		{"cut off", flatProfile("[2]", "[5]", tree...)[:300],
+		{"truncated", flatProfile("[2]", "[5]", tree...)[:300],
 			"error: read as cpuprofile: malformed: byte 300: the document ends where the end of a string should be\n"},
-		{"a text for a time", flatProfile("[2]", `["x"]`, tree...),
+		{"a text as a time", flatProfile("[2]", `["x"]`, tree...),
 			"error: read as cpuprofile: invalid: timeDeltas[0]: not a number\n"},
 		{"a time out of range", flatProfile("[2]", `[1e300]`, tree...),
 			"error: read as cpuprofile: invalid: samples[0]: its time 1e+300 µs is out of range\n"},
-		{"a fraction for an id", flatProfile("[2.5]", `[1]`, tree...),
+		{"a fraction as an id", flatProfile("[2.5]", `[1]`, tree...),
 			"error: read as cpuprofile: malformed: byte 722: 2.5 is not a whole number within ±2^53\n"},
 	})
 }
 
-// A stack of 20,000 calls, and one that is nested as deep, are read without trouble.
+// A stack of 20,000 calls, and a profile that is nested as deep, can be decoded.
 func TestDecodeCPUProfileDeep(t *testing.T) {
 	const depth = 20_000
 	var nodes []string

@@ -17,8 +17,8 @@ import (
 	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 )
 
-// described returns what a recording holds as text: for each thread its streams, with
-// their stacks and times, and its events; then the warnings.
+// described returns the contents of a recording as text: for each thread its streams with stacks
+// and times, and its events, followed by the warnings.
 func described(r *trie.Recording) string {
 	var b strings.Builder
 	for _, t := range r.Threads {
@@ -51,7 +51,7 @@ func described(r *trie.Recording) string {
 	return b.String()
 }
 
-// importCase is a document and what is made of it, or the error.
+// importCase is a document and its decoded content, or the error.
 type importCase struct {
 	name, in, want string
 }
@@ -84,7 +84,7 @@ func checkImports(t *testing.T, cases []importCase) {
 	}
 }
 
-// A line break in front of a long file is no field of a pprof.
+// A line break before a long file must not be taken for a field of a pprof.
 func TestDetectLeadingSpace(t *testing.T) {
 	long := `[{"ph":"X","name":"a","ts":0,"dur":5,"args":{"x":"` + strings.Repeat("y", 100<<10) + `"}}]`
 	for _, space := range []string{"\n", "\n\n", " ", "\r\n", "\t"} {
@@ -95,8 +95,8 @@ func TestDetectLeadingSpace(t *testing.T) {
 	}
 }
 
-// A file may be gzipped, once or twice, begin with a byte order mark, or be UTF-16; and a
-// gzipped trace may be cut off.
+// A file may be gzipped once or twice, begin with a byte order mark, or be UTF-16. A gzipped trace
+// may be truncated.
 func TestContainers(t *testing.T) {
 	text := `[{"ph":"X","name":"é","ts":0,"dur":5}]`
 	want := "0/0 \n event 0-5 é\n"
@@ -140,7 +140,7 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// However a file is cut into pieces, it is read as the same.
+// A file decodes to the same result however it is split into pieces.
 func TestStreamedInPieces(t *testing.T) {
 	inputs := []string{
 		flatProfile("[2,3,2]", "[100,-40,90]", flatNode(1, "(root)", `,"children":[2]`),
@@ -203,7 +203,7 @@ func TestNeighbours(t *testing.T) {
 func checkRecording(t *testing.T, r *trie.Recording, err error) {
 	if err != nil {
 		if encode.KindOf(err) == 0 {
-			t.Fatalf("an error of no kind: %v", err)
+			t.Fatalf("an error without a kind: %v", err)
 		}
 		return
 	}
@@ -219,8 +219,8 @@ func checkRecording(t *testing.T, r *trie.Recording, err error) {
 	}
 }
 
-// What is gzipped again and again, or shrinks to next to nothing, is refused before it is in
-// memory. A file that is only well compressed is read.
+// Input that is gzipped too many times, or that expands enormously, is rejected before it is in
+// memory. A file that is merely well compressed is decoded.
 func TestDecodeCompressed(t *testing.T) {
 	zip := func(content []byte, times int) []byte {
 		for range times {

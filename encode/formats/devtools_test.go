@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// devToolsCase is a unit case of the trace engine of Chrome DevTools, as data.
+// devToolsCase is a unit test of the trace engine of Chrome DevTools, as data.
 type devToolsCase struct {
 	Name           string
 	Profile        json.RawMessage
@@ -28,7 +28,7 @@ type devToolsCase struct {
 	ExpectedCalls [][]any `json:"expected_calls_us"`
 }
 
-// devToolsDiffers has the calls of cases in which this project means to differ.
+// devToolsDiffers has the calls of cases in which this project differs intentionally.
 var devToolsDiffers = map[string]struct {
 	calls [][]any
 	why   string
@@ -64,7 +64,7 @@ func TestDevToolsCases(t *testing.T) {
 	}
 }
 
-// callRow is a call as the cases have it: name, start, duration, self time, depth from 0.
+// callRow is a call in the cases: name, start, duration, self time, depth from 0.
 type callRow struct {
 	name             string
 	start, dur, self float64
@@ -73,7 +73,7 @@ type callRow struct {
 
 func callRows(l *trie.Timeline) []callRow {
 	depths := l.Depths()
-	children := map[int]int64{} // time of the calls of a call
+	children := map[int]int64{} // time of the callees of a call
 	var open []int
 	var rows []callRow
 	for i, c := range l.Calls {
@@ -125,7 +125,7 @@ func checkDevToolsFrames(t *testing.T, c devToolsCase) {
 	}
 }
 
-// checkDevToolsChunks makes a trace of the chunks, whose nodes have no functions.
+// checkDevToolsChunks makes a trace of the chunks. Their nodes have no functions.
 func checkDevToolsChunks(t *testing.T, c devToolsCase) {
 	id := regexp.MustCompile(`"id": ?(\d+)`)
 	events := []string{`{"name":"Profile","ph":"P","ts":0,"pid":1,"tid":1,"id":"0x1","args":{"data":{"startTime":0}}}`}
@@ -160,7 +160,7 @@ func checkDevToolsChunks(t *testing.T, c devToolsCase) {
 func checkDevToolsMerge(t *testing.T, c devToolsCase) {
 	s := readRecording(t, string(c.Profile)).Threads[0].Streams[0]
 	var events []trie.Event
-	end := s.Trace.Samples[len(s.Trace.Samples)-1].Time // the engine gives the last sample no time of its own
+	end := s.Trace.Samples[len(s.Trace.Samples)-1].Time // in the engine the last sample has no duration
 	for _, raw := range c.Events {
 		var e struct {
 			Name    string
@@ -170,7 +170,7 @@ func checkDevToolsMerge(t *testing.T, c devToolsCase) {
 			t.Fatal(err)
 		}
 		events = append(events, trie.Event{Frame: trie.Frame{Name: e.Name}, Start: e.TS, End: e.TS + e.Dur})
-		end = max(end, e.TS+e.Dur) // but keeps a call open as long as its event
+		end = max(end, e.TS+e.Dur) // but a call lasts as long as its event
 	}
 	s.Trace.End = end
 	events, _, _ = trie.Nest(events)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFormatsDocument: docs/formats.md has a row for each format, which says what it can
-// do and what it loses.
+// TestFormatsDocument checks that docs/formats.md has a row for each format, with its capabilities
+// and losses.
 func TestFormatsDocument(t *testing.T) {
 	name := "../../docs/formats.md"
 	data, err := os.ReadFile(name)
@@ -22,5 +22,5 @@ func TestFormatsDocument(t *testing.T) {
 	if strings.Contains(string(data), table.String()) {
 		return
 	}
-	t.Errorf("%s has not the table\n%s", name, table.String())
+	t.Errorf("%s lacks the table\n%s", name, table.String())
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// readable returns what a format wrote as text.
+// readable returns the output of a format as text.
 func readable(t *testing.T, format string, data []byte) []byte {
 	t.Helper()
 	switch format {
@@ -33,18 +33,18 @@ func readable(t *testing.T, format string, data []byte) []byte {
 			t.Fatal(err)
 		}
 		return []byte(p.String())
-	case "json": // one line for a row
+	case "json": // one line per row
 		return []byte(strings.NewReplacer("},{", "},\n{", "],\"", "],\n\"").Replace(string(data)))
 	}
 	return data
 }
 
-// goldenFormats are those that have golden files of whole traces; the others have small
-// ones of their own.
+// goldenFormats have golden files of whole traces; the other formats have small golden files of
+// their own.
 var goldenFormats = []string{"trie", "pprof", "folded", "top", "json"}
 
-// checkFormats compares what every format writes for p with its golden file. What can
-// be read again must be the same when it is written once more.
+// checkFormats compares the output of every format for p with its golden file. If the format can be
+// decoded, writing the decoded profile must give the same output.
 func checkFormats(t *testing.T, name string, p *trie.Profile) {
 	for _, f := range All() {
 		if !slices.Contains(goldenFormats, f.Name) {
@@ -57,7 +57,7 @@ func checkFormats(t *testing.T, name string, p *trie.Profile) {
 			}
 			golden := name + "." + f.Name
 			fixture.CompareGolden(t, golden, readable(t, f.Name, b.Bytes()))
-			if f.Decode == nil || f.Name == "folded" { // which does not keep counts
+			if f.Decode == nil || f.Name == "folded" { // folded does not keep counts
 				return
 			}
 			d, err := f.Decode(bytes.NewReader(b.Bytes()), encode.Limits{})
@@ -86,7 +86,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestDumpFormat: a dump is that of what the format trie writes.
+// TestDumpFormat checks that a dump shows the output of the format trie.
 func TestDumpFormat(t *testing.T) {
 	p := fixture.GroupedProfile()
 	dump, err := Writer("dump")
@@ -115,12 +115,12 @@ func TestWriter(t *testing.T) {
 	}
 	for _, f := range All() {
 		if f.About == "" || (f.Detect == nil) != (f.Decode == nil) || (f.Decode == nil && !f.Writes()) {
-			t.Errorf("%s: the table has a hole", f.Name)
+			t.Errorf("%s: a table entry is incomplete", f.Name)
 		}
 	}
 }
 
-// TestDetect: each format is told from all others, gzipped or not.
+// TestDetect checks that each format is distinguished from all others, gzipped or not.
 func TestDetect(t *testing.T) {
 	tr := fixture.MinimalTrace()
 	binary, err := encode.EncodeTrace(tr)
@@ -177,8 +177,7 @@ func TestDecodeGarbage(t *testing.T) {
 	}
 }
 
-// TestOutputTimes: the requested time is in the formats that have a field for
-// it.
+// TestOutputTimes checks that the requested time is in the formats that have a field for it.
 func TestOutputTimes(t *testing.T) {
 	since := time.Date(2026, 11, 3, 10, 0, 0, 0, time.FixedZone("", 3600))
 	o := output.Options{Since: since, Until: since.Add(time.Hour)}
@@ -202,7 +201,7 @@ func TestOutputTimes(t *testing.T) {
 	}
 }
 
-// plainPprof returns p as a pprof that is not gzipped.
+// plainPprof returns p as a pprof without gzip.
 func plainPprof(t testing.TB, p *trie.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer

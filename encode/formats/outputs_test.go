@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
-// TestWriteErrors: every format says when its output could not be written.
+// TestWriteErrors checks that every format returns the error of its writer.
 func TestWriteErrors(t *testing.T) {
 	for _, f := range All() {
 		if f.Encode == nil {
@@ -23,7 +23,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever is read, of any format, is valid, and every format can write it.
+// FuzzDecode checks that decoded input of any format is valid, and that every format can write it.
 func FuzzDecode(f *testing.F) {
 	for _, tr := range fixture.HandmadeTraces() {
 		data, err := encode.EncodeTrace(tr)
@@ -43,12 +43,12 @@ func FuzzDecode(f *testing.F) {
 		`"stackFrames":{"1":{"name":0}},"main-thread":[{"type":"stack","timestamp":1,"stack":1}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) && len(data) > 1<<12 {
-			return // may hold a thousand times as much
+			return // may expand a thousandfold
 		}
 		d, err := Decode(bytes.NewReader(data), encode.Limits{Samples: 2000, Nodes: 2000})
 		if err != nil {
 			if encode.KindOf(err) == 0 {
-				t.Errorf("%v is no *Error", err)
+				t.Errorf("%v is not an *Error", err)
 			}
 			return
 		}

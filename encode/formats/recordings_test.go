@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// The recordings of this project: their samples and events, merged with each other.
+// The recordings of this project, with samples and events merged.
 func TestRecordings(t *testing.T) {
 	open := func(name string) *trie.Recording {
 		return decodeFile(t, "../../testdata/recordings/"+name).Recording
@@ -23,7 +23,7 @@ func TestRecordings(t *testing.T) {
 		checkSampled(t, "alone", s.Trace, checkConserved(t, "alone", s, nil))
 		checkConserved(t, "merged", s, main.Events)
 	}
-	// A layout that a function forced lies under that function.
+	// A layout that a function forced is below that function.
 	merged := callsOf(t, &main.Streams[main.Best()], main.Events)
 	forced := int64(0)
 	for _, c := range merged.Calls {
@@ -33,9 +33,9 @@ func TestRecordings(t *testing.T) {
 		}
 	}
 	if forced < 10_000 {
-		t.Errorf("%d µs of layout lie under forceLayout", forced)
+		t.Errorf("%d µs of layout are below forceLayout", forced)
 	}
-	// The page's own profiler saw the same samples as the trace of it.
+	// The page's own profiler recorded the same samples as the trace.
 	doc := decodeFile(t, "../../testdata/recordings/chromium.selfprofile.json.gz")
 	if got, want := len(main.Streams[1].Trace.Samples), len(doc.Trace.Samples); got != want {
 		t.Errorf("%d samples of SelfProfiling in the trace, %d in the page", got, want)

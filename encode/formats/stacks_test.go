@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A profile whose stacks would take gigabytes one by one is refused by the formats that
-// write them so, and written by the others.
+// A profile whose stacks would take gigabytes one by one is rejected by the formats that write
+// stacks one by one, and written by the others.
 func TestDeepStacks(t *testing.T) {
 	p := trie.NewProfile()
 	f := p.Intern(trie.Frame{Name: "f"})

@@ -18,14 +18,14 @@ import (
 	v8 "github.com/fieldtrie/fieldtrie/encode/v8"
 )
 
-// writer is a format of the tests: merged, in time order, or both.
+// writer is a format in these tests: merged, in time order, or both.
 type writer struct {
 	name  string
 	write func(w io.Writer, p *trie.Profile, o output.Options) error
 	timed func(w io.Writer, lines []*trie.Timeline, o output.Options) error
 }
 
-// writers are the formats of viewers. Binary ones have tests of their own.
+// writers are the formats of viewers. Binary ones have their own tests.
 func writers() []writer {
 	return []writer{
 		{"d3", view.EncodeD3, view.EncodeD3Timed},
@@ -47,7 +47,7 @@ func encodeHTML(w io.Writer, p *trie.Profile, o output.Options) error {
 	return html.Encode(w, p, o)
 }
 
-// withoutPrograms leaves out of a chart what is the same in all of them.
+// withoutPrograms removes the constant parts of a chart.
 func withoutPrograms(s string) string {
 	s = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(s, "<style/>")
 	return regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(s, "<script/>")
@@ -83,8 +83,8 @@ func TestWrittenGolden(t *testing.T) {
 	}
 }
 
-// TestWrittenTwice: equal input gives equal bytes, in whatever order it was put together,
-// and is not changed.
+// TestWrittenTwice checks that equal input gives equal bytes, whatever its internal order, and is
+// not changed.
 func TestWrittenTwice(t *testing.T) {
 	now, base := fixture.ComparedPair()
 	shuffled := trie.Merge(trie.NewProfile(), now)
@@ -108,7 +108,7 @@ func TestWrittenTwice(t *testing.T) {
 	}
 }
 
-// TestWrittenDeep: no format calls itself for each call on the stack.
+// TestWrittenDeep checks that no format recurses for each call of a stack.
 func TestWrittenDeep(t *testing.T) {
 	const depth = 20_000
 	p := trie.NewProfile()
@@ -136,7 +136,7 @@ func TestWrittenDeep(t *testing.T) {
 	}
 }
 
-// failAfter fails once it has taken n bytes.
+// failAfter fails after n bytes.
 type failAfter struct{ n int }
 
 func (f *failAfter) Write(b []byte) (int, error) {
@@ -148,7 +148,7 @@ func (f *failAfter) Write(b []byte) (int, error) {
 
 var errFull = errors.New("disk full")
 
-// TestWrittenErrors: what could not be written is an error.
+// TestWrittenErrors checks that write errors are returned.
 func TestWrittenErrors(t *testing.T) {
 	for _, f := range writers() {
 		if f.write != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// written returns the title and the data of a file, after it has checked that all around
-// them is the template.
+// written returns the title and the data of a file, after checking that the rest equals the
+// template.
 func written(t *testing.T, p *trie.Profile, o output.Options) (title string, d document) {
 	t.Helper()
 	o.Template = fixture.HTMLTemplate()
@@ -40,7 +40,7 @@ func written(t *testing.T, p *trie.Profile, o output.Options) (title string, d d
 		}
 	}
 	if !utf8.ValidString(got) {
-		t.Error("it is not UTF-8")
+		t.Error("the file is not UTF-8")
 	}
 	if err := json.Unmarshal([]byte(data), &d); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// Names are data, whatever is in them.
+// Names stay data, whatever they contain.
 func TestHostileNames(t *testing.T) {
 	p := fixture.HostileProfile()
 	names := append(fixture.HostileNames(), "</title><script>x()</script>", "<!--<script>", "a\u2028b\u2029c",
@@ -96,7 +96,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// A flame graph has no width for what is below zero.
+// Negative times have no width in a flame graph.
 func TestBelowZero(t *testing.T) {
 	_, d := written(t, fixture.Difference(), output.Options{})
 	var sum int64
@@ -126,10 +126,10 @@ func TestBounds(t *testing.T) {
 	}
 	texts := []string{"short", strings.Repeat("ü", 600), strings.Repeat("b", 200)}
 	if cutLong(texts, 1405) || !cutLong(texts, 1404) {
-		t.Error("texts are cut at another size")
+		t.Error("texts are truncated at another size")
 	}
 	if texts[0] != "short" || texts[1] != strings.Repeat("ü", 98)+"…" || len(texts[2]) != 200 {
-		t.Errorf("cut to %q", texts)
+		t.Errorf("truncated to %q", texts)
 	}
 }
 
@@ -152,6 +152,6 @@ func TestTemplates(t *testing.T) {
 	}
 	if err := Encode(fixture.FailingWriter{Err: io.ErrShortWrite}, p,
 		output.Options{Template: fixture.HTMLTemplate()}); !errors.Is(err, io.ErrShortWrite) {
-		t.Errorf("a disk that is full: %v", err)
+		t.Errorf("a full disk: %v", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// threadsOf returns n threads and a function that returns the profile of one, of so many frames.
+// threadsOf returns n threads and a function that returns a thread's profile with the given number
+// of frames.
 func threadsOf(n, frames int) (output.Threads, func(string) *trie.Profile) {
 	var threads output.Threads
 	for i := range n {
@@ -27,7 +28,7 @@ func threadsOf(n, frames int) (output.Threads, func(string) *trie.Profile) {
 	}
 }
 
-// The shown thread comes first and has the tree of the document; the others have their own.
+// The shown thread comes first and has the tree of the document; the others have separate trees.
 func TestThreads(t *testing.T) {
 	threads, of := threadsOf(3, 2)
 	_, d := written(t, of("1"), output.Options{Threads: threads, OfThread: of})
@@ -44,7 +45,7 @@ func TestThreads(t *testing.T) {
 	if want := "1 of the document: 2000 µs, 1x1\n0: 2000 µs, 0x1\n2: 2000 µs, 2x1\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	// Of a sum each has a tree of its own.
+	// In a sum, each thread has a separate tree.
 	threads[0].Shown = true
 	_, d = written(t, of("1"), output.Options{Threads: threads, OfThread: of})
 	for _, thread := range d.Threads {
@@ -52,14 +53,14 @@ func TestThreads(t *testing.T) {
 			t.Errorf("thread %s of a sum has no tree", thread.Key)
 		}
 	}
-	// In a comparison there is no choice.
+	// A comparison offers no choice of threads.
 	_, d = written(t, of("1"), output.Options{Threads: threads, Base: of("0"), BaseThreads: threads[:1]})
 	if len(d.Threads) != 2 || d.Threads[0].Tree != nil || len(d.BaseThreads) != 1 {
 		t.Errorf("a comparison: %+v, %+v", d.Threads, d.BaseThreads)
 	}
 }
 
-// Neither many threads nor many calls of them make a large file.
+// Neither many threads nor many calls make a large file.
 func TestManyThreads(t *testing.T) {
 	threads, of := threadsOf(maxThreads+50, 2000)
 	threads[0].Name = strings.Repeat("n", 1<<16)

@@ -18,10 +18,10 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// faults returns what is wrong with a message by the rules in the comments of the schema, which are
-// those that the checker of OpenTelemetry's working group for profiles (sig-profiling, profcheck)
-// applies: tables begin with their zero value, every reference leads into its table, all that is in
-// a table is referred to, once, and samples have one shape.
+// faults returns the violations of rules in the comments of the schema, which the checker of
+// OpenTelemetry's working group for profiles (sig-profiling, profcheck) also applies: tables begin
+// with their zero value, every reference is within its table, every entry of a table is referenced
+// and unique, and samples have one shape.
 func faults(d *otlp.ProfilesData) (out []string) {
 	fault := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	c := conformance{tables: map[string]int{}, used: map[string]map[int64]bool{}, fault: fault}
@@ -54,7 +54,7 @@ func faults(d *otlp.ProfilesData) (out []string) {
 	if d.Dictionary.StringTable[0] != "" {
 		fault("the first string is %q", d.Dictionary.StringTable[0])
 	}
-	// Readers that expect ids of 16 and 8 bytes shall find them, says the schema.
+	// The schema allows readers to expect ids of 16 and 8 bytes.
 	if none := d.Dictionary.LinkTable[0]; string(none.TraceId) != string(make([]byte, 16)) ||
 		string(none.SpanId) != string(make([]byte, 8)) {
 		fault("the first link is %v", none)
@@ -63,7 +63,7 @@ func faults(d *otlp.ProfilesData) (out []string) {
 	for _, table := range slices.Sorted(maps.Keys(c.tables)) {
 		for i := range c.tables[table] {
 			if !c.used[table][int64(i)] {
-				fault("nobody refers to entry %d of %s", i, table)
+				fault("entry %d of %s is never referenced", i, table)
 			}
 		}
 	}
@@ -82,8 +82,8 @@ func faults(d *otlp.ProfilesData) (out []string) {
 	return out
 }
 
-// conformance looks at each reference, which the names of fields tell: stack_index leads into
-// stack_table, and so on.
+// conformance follows all references, using the names of fields: stack_index refers to stack_table,
+// and so on.
 type conformance struct {
 	tables map[string]int
 	used   map[string]map[int64]bool
@@ -130,7 +130,7 @@ func tableOf(field string) string {
 	return ""
 }
 
-// faultsOfSamples looks at the shape of samples: here each has one value and no time of its own.
+// faultsOfSamples checks the shape of samples: each must have one value and no timestamp.
 func faultsOfSamples(d *otlp.ProfilesDictionary, p *otlp.Profile) (out []string) {
 	type key struct{ stack, attributes string }
 	seen := map[key]bool{}
@@ -141,7 +141,7 @@ func faultsOfSamples(d *otlp.ProfilesDictionary, p *otlp.Profile) (out []string)
 		}
 		k := key{fmt.Sprint(s.StackIndex), fmt.Sprint(slices.Sorted(slices.Values(s.AttributeIndices)))}
 		if seen[k] {
-			out = append(out, fmt.Sprintf("sample %d is of a stack and attributes that were there", i))
+			out = append(out, fmt.Sprintf("sample %d repeats a stack with the same attributes", i))
 		}
 		seen[k] = true
 		keys := map[string]bool{}
@@ -156,8 +156,8 @@ func faultsOfSamples(d *otlp.ProfilesDictionary, p *otlp.Profile) (out []string)
 	return out
 }
 
-// What is written conforms to the schema: of made-up and hostile profiles, and of the traces of
-// real browsers.
+// Output conforms to the schema: for synthetic and hostile profiles, and for traces of real
+// browsers.
 func TestConformance(t *testing.T) {
 	all := fixture.HandmadeProfiles()
 	all["hostile"], all["empty"], all["difference"] = fixture.HostileProfile(), trie.NewProfile(), fixture.Difference()
@@ -181,23 +181,23 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// The rules find what is wrong.
+// The rules detect violations.
 func TestFaults(t *testing.T) {
 	for name, spoil := range map[string]func(*otlp.ProfilesData){
-		"an empty table":  func(d *otlp.ProfilesData) { d.Dictionary.StackTable = nil },
-		"a first string":  func(d *otlp.ProfilesData) { d.Dictionary.StringTable[0] = "x" },
-		"a far reference": func(d *otlp.ProfilesData) { d.Dictionary.StackTable[1].LocationIndices[0] = 1 << 20 },
-		"a string twice":  func(d *otlp.ProfilesData) { d.Dictionary.StringTable[2] = d.Dictionary.StringTable[1] },
+		"an empty table":       func(d *otlp.ProfilesData) { d.Dictionary.StackTable = nil },
+		"a first string":       func(d *otlp.ProfilesData) { d.Dictionary.StringTable[0] = "x" },
+		"an invalid reference": func(d *otlp.ProfilesData) { d.Dictionary.StackTable[1].LocationIndices[0] = 1 << 20 },
+		"a duplicate string":   func(d *otlp.ProfilesData) { d.Dictionary.StringTable[2] = d.Dictionary.StringTable[1] },
 		"an orphan": func(d *otlp.ProfilesData) {
 			d.Dictionary.StringTable = append(d.Dictionary.StringTable, "nobody's")
 		},
-		"two values":       func(d *otlp.ProfilesData) { first(d).Values = []int64{1, 2} },
-		"an attribute two": func(d *otlp.ProfilesData) { first(d).AttributeIndices = []int32{1, 1} },
-		"no profile":       func(d *otlp.ProfilesData) { d.ResourceProfiles = nil },
+		"two values":            func(d *otlp.ProfilesData) { first(d).Values = []int64{1, 2} },
+		"a duplicate attribute": func(d *otlp.ProfilesData) { first(d).AttributeIndices = []int32{1, 1} },
+		"no profile":            func(d *otlp.ProfilesData) { d.ResourceProfiles = nil },
 	} {
 		d := readOTLP(t, fixture.Written(t, Encode, fixture.GroupedProfile(), output.Options{}))
 		if spoil(d); len(faults(d)) == 0 {
-			t.Errorf("%s is no fault", name)
+			t.Errorf("%s is not reported", name)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func readOTLP(t *testing.T, data string) *otlp.ProfilesData {
 	return &out
 }
 
-// TestOTLPTables: entry 0 of each table is the zero value, as the schema demands, and
-// nothing else is there twice.
+// TestOTLPTables checks that entry 0 of each table is the zero value, as the schema requires, and
+// that all other entries are unique.
 func TestOTLPTables(t *testing.T) {
 	for _, p := range []*trie.Profile{fixture.GroupedProfile(), trie.NewProfile()} {
 		d := readOTLP(t, fixture.Written(t, Encode, p, output.Options{})).Dictionary
@@ -38,14 +38,14 @@ func TestOTLPTables(t *testing.T) {
 		seen := map[string]bool{}
 		for _, s := range d.StringTable {
 			if seen[s] {
-				t.Errorf("%q is there twice", s)
+				t.Errorf("%q occurs twice", s)
 			}
 			seen[s] = true
 		}
 	}
 }
 
-// TestOTLP: the samples read back are the weights of the nodes, in each group.
+// TestOTLP checks that the decoded samples equal the weights of the nodes in each group.
 func TestOTLP(t *testing.T) {
 	for name, p := range map[string]*trie.Profile{
 		"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(), "difference": fixture.Difference(),
@@ -74,7 +74,7 @@ func TestOTLP(t *testing.T) {
 			}
 		}
 		if kind := data.Dictionary.StringTable[profiles[0].SampleType.TypeStrindex]; kind != "wall" {
-			t.Errorf("%s: the first profile is of %s", name, kind)
+			t.Errorf("%s: the first profile has the type %s", name, kind)
 		}
 	}
 }
@@ -107,8 +107,8 @@ func otlpSums(d *otlp.ProfilesDictionary, p *otlp.Profile) map[string]int64 {
 	return got
 }
 
-// TestOTLPIdentity: an id is a hash of the content, and differs between the profiles of a
-// message. Times are where they belong, and no name makes the message unreadable.
+// TestOTLPIdentity checks that an id is a hash of the content and differs between the profiles of a
+// message, that times are in the right fields, and that no name makes the message unreadable.
 func TestOTLPIdentity(t *testing.T) {
 	since := time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC)
 	o := output.Options{Since: since, Until: since.Add(time.Hour)}

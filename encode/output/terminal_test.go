@@ -10,17 +10,17 @@ import (
 func TestPrintable(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"a plain name", "renderRow (app.js:1:2)", "renderRow (app.js:1:2)"},
-		{"other scripts", "größe 関数 функция दस्तावेज़ 👍", "größe 関数 функция दस्तावेज़ 👍"},
+		{"non-Latin scripts", "größe 関数 функция दस्तावेज़ 👍", "größe 関数 функция दस्तावेज़ 👍"},
 		{"colours", "\x1b[31mred", "�[31mred"},
-		{"the title of a window", "\x1b]0;title\x07", "�]0;title�"},
+		{"a window title", "\x1b]0;title\x07", "�]0;title�"},
 		{"a control sequence of one byte", "\u009b31m", "�31m"},
 		{"bytes that are not UTF-8", "a\x9b\xff", "a��"},
 		{"line breaks and tabs", "a\nb\rc\td\u2028e\u0085f", "a�b�c�d�e�f"},
-		{"another direction", "\u202eevil\u202c\u2066x\u2069\u061c", "�evil��x��"},
-		{"what is not seen", "a\u200bb\ufeffc\u00add\U000e0041e", "a�b�c�d�e"},
-		{"letters that show nothing", "\u115f\u3164\uffa0\u2800", "����"},
+		{"right-to-left marks", "\u202eevil\u202c\u2066x\u2069\u061c", "�evil��x��"},
+		{"invisible characters", "a\u200bb\ufeffc\u00add\U000e0041e", "a�b�c�d�e"},
+		{"blank letters", "\u115f\u3164\uffa0\u2800", "����"},
 		{"spaces", "a\u00a0b\u3000c", "a b c"},
-		{"a pile of marks", "a" + strings.Repeat("\u0300", 500) + "b\u0301", "a" + strings.Repeat("\u0300", maxMarks) +
+		{"combining marks", "a" + strings.Repeat("\u0300", 500) + "b\u0301", "a" + strings.Repeat("\u0300", maxMarks) +
 			"b\u0301"},
 		{"private use", "\ue000", "�"},
 		{"NUL and DEL", "\x00\x7f", "��"},
@@ -46,7 +46,7 @@ func FuzzPrintable(f *testing.F) {
 		if Printable(got) != got {
 			t.Errorf("%q became %q, and that %q", s, got, Printable(got))
 		}
-		// Piece by piece a terminal gets the same, but for the marks at a cut.
+		// Written in pieces, the text is the same, except for marks at a cut.
 		var b strings.Builder
 		w := Terminal(&b)
 		cut = min(max(cut, 0), len(s))

@@ -20,7 +20,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// uncompressedPprof returns p as a pprof that is not gzipped.
+// uncompressedPprof returns p as a pprof without gzip.
 func uncompressedPprof(t testing.TB, p *trie.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -30,7 +30,7 @@ func uncompressedPprof(t testing.TB, p *trie.Profile) []byte {
 	return b.Bytes()
 }
 
-// pprofOf returns p as the pprof library reads it back.
+// pprofOf returns p as decoded by the pprof library.
 func pprofOf(t testing.TB, p *trie.Profile) *profile.Profile {
 	t.Helper()
 	var b bytes.Buffer
@@ -105,7 +105,7 @@ func TestPprof(t *testing.T) {
 	}
 }
 
-// TestPprofMapping: the profile's file is the page, if there is one only.
+// TestPprofMapping checks that the profile's file is the page, if there is only one.
 func TestPprofMapping(t *testing.T) {
 	for want, pages := range map[string][]string{"/feed": {"/feed"}, "javascript": {"/feed", "/about"}} {
 		p := trie.NewProfile()
@@ -121,8 +121,8 @@ func TestPprofMapping(t *testing.T) {
 	}
 }
 
-// TestPprofDeterministic: equal profiles give equal bytes, whatever order they were
-// merged in.
+// TestPprofDeterministic checks that equal profiles give equal bytes, whatever the order of
+// merging.
 func TestPprofDeterministic(t *testing.T) {
 	profiles := []*trie.Profile{fixture.GroupedProfile(), fixture.MinimalTrace().Profile(),
 		fixture.OddTrace().Profile(), fixture.Difference()}
@@ -145,8 +145,8 @@ func TestPprofDeterministic(t *testing.T) {
 	}
 }
 
-// stackWeights is [weightsByStack] without what a pprof does not keep: the weights of
-// nodes that were never on top, and which group coverage belongs to.
+// stackWeights is [weightsByStack] without the values that a pprof does not keep: weights of nodes
+// that were never on top, and the groups of coverage.
 func stackWeights(p *trie.Profile) map[string]trie.Weight {
 	q := trie.NewProfile()
 	_, all := p.Flat()
@@ -173,8 +173,8 @@ func stackWeights(p *trie.Profile) map[string]trie.Weight {
 	return out
 }
 
-// checkPprofRoundTrip: profile → pprof → profile → pprof keeps weights and the totals of
-// the coverage.
+// checkPprofRoundTrip checks that profile → pprof → profile → pprof preserves weights and the
+// totals of the coverage.
 func checkPprofRoundTrip(t *testing.T, name string, p *trie.Profile) {
 	t.Helper()
 	for _, data := range [][]byte{uncompressedPprof(t, p), fixture.Gzipped(uncompressedPprof(t, p))} {
@@ -217,7 +217,8 @@ func TestPprofRoundTrip(t *testing.T) {
 	checkPprofRoundTrip(t, "negative", negative)
 }
 
-// TestPprofRange: a time that nanoseconds have no room for is the longest they have.
+// TestPprofRange checks that a time that exceeds the range of nanoseconds becomes the longest
+// possible one.
 func TestPprofRange(t *testing.T) {
 	p := trie.NewProfile()
 	p.Add(nil, p.Insert(fixture.FrameMain), trie.Weight{Self: trie.MaxWeight})
@@ -230,7 +231,7 @@ func TestPprofRange(t *testing.T) {
 	}
 }
 
-// selfByRule is the self time of a trace in microseconds, reckoned from its JSON by the
+// selfByRule is the self time of a trace in microseconds, computed from its JSON by the documented
 // rule alone.
 func selfByRule(t *testing.T, data []byte) int64 {
 	t.Helper()
@@ -267,8 +268,8 @@ func selfByRule(t *testing.T, data []byte) int64 {
 	return self
 }
 
-// TestPprofExact: the wall time of a trace, and of the merge of all traces, is that of
-// the rule to the microsecond, and what the pprof library merges itself.
+// TestPprofExact checks that the wall time of a trace, and of the merge of all traces, matches the
+// rule to the microsecond, and the merge by the pprof library.
 func TestPprofExact(t *testing.T) {
 	var all []*trie.Profile
 	var pprofs []*profile.Profile
@@ -287,7 +288,7 @@ func TestPprofExact(t *testing.T) {
 		all, pprofs, want = append(all, p), append(pprofs, own), want+self
 	}
 	if want == 0 {
-		t.Fatal("the traces have no time")
+		t.Fatal("the traces cover no time")
 	}
 	merged := pprofOf(t, trie.Merge(all...))
 	if got := sampleSums(merged)[2]; got != want*1000 {
@@ -298,14 +299,14 @@ func TestPprofExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := flatTexts(merged), flatTexts(theirs); !maps.Equal(got, want) {
-		t.Errorf("got %d stacks with sums %v, profile.Merge says %d with %v", len(got), sampleSums(merged), len(want),
-			sampleSums(theirs))
+		t.Errorf("got %d stacks with sums %v, profile.Merge returns %d with %v", len(got), sampleSums(merged),
+			len(want), sampleSums(theirs))
 	}
 	t.Logf("%d traces, %d stacks, %d µs", len(all), len(merged.Sample), want)
 }
 
-// flatTexts returns the samples and the wall time of each stack. Page views are left
-// out: the library adds those of nodes that another trace has on top only.
+// flatTexts returns the samples and the wall time of each stack. It omits page views, because the
+// library sums only those of nodes that were on top.
 func flatTexts(p *profile.Profile) map[string][2]int64 {
 	out := map[string][2]int64{}
 	for _, s := range p.Sample {

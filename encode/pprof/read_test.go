@@ -21,7 +21,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// goProfile records the CPU of this process for a moment.
+// goProfile records a CPU profile of this process for a short time.
 func goProfile(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,7 +35,7 @@ func goProfile(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// TestDecodePprofOfGo reads a profile that another program wrote: Go's own.
+// TestDecodePprofOfGo decodes a profile of another program: Go's runtime.
 func TestDecodePprofOfGo(t *testing.T) {
 	data := goProfile(t)
 	theirs, err := profile.ParseData(data)
@@ -68,7 +68,7 @@ func TestDecodePprofOfGo(t *testing.T) {
 			"pprof_read_test.go") && f.Line > 0
 	}
 	if !found {
-		t.Log("this function is not in the profile") // it may not have been seen
+		t.Log("this function is not in the profile") // it may not have been sampled
 	}
 	checkPprofRoundTrip(t, "go", p)
 }
@@ -102,7 +102,8 @@ func pprofBytes(t *testing.T, p *profile.Profile) []byte {
 	return b.Bytes()
 }
 
-// TestDecodePprofForeign: inlined frames, places of calls, locations without a function.
+// TestDecodePprofForeign tests inlined frames, positions of calls, and locations without a
+// function.
 func TestDecodePprofForeign(t *testing.T) {
 	p := foreign("nanoseconds", 1000, 2000, 3000, 4000, 499, 2500)
 	p.Sample = append(p.Sample, &profile.Sample{Value: []int64{7000}}) // without a stack
@@ -135,7 +136,7 @@ func TestDecodePprofTypes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		types, standard string
-		want            trie.Weight // of values 1000, 2000, …
+		want            trie.Weight // for the values 1000, 2000, …
 	}{
 		{"cpu/nanoseconds", "", trie.Weight{Self: 1}},
 		{"cpu/microseconds", "", trie.Weight{Self: 1000}},
@@ -171,7 +172,7 @@ func TestClampLine(t *testing.T) {
 	}
 }
 
-// TestDecodePprofRounds: half a microsecond is rounded away from zero.
+// TestDecodePprofRounds checks that half a microsecond is rounded away from zero.
 func TestDecodePprofRounds(t *testing.T) {
 	for ns, want := range map[int64]int64{
 		0: 0, 499: 0, 500: 1, 1499: 1, 1500: 2, -499: 0, -500: -1, -1000: -1, -1499: -1, -1500: -2, -2000: -2,
@@ -228,8 +229,8 @@ func TestDecodePprofRefuse(t *testing.T) {
 	good := uncompressedPprof(t, fixture.MinimalTrace().Profile())
 	for name, data := range map[string][]byte{
 		"nothing": nil, "garbage": []byte("garbage"), "cut off": good[:len(good)-1], "JSON": []byte(fixture.OneTrace),
-		"no function":  noFunction.Bytes(),
-		"gzip cut off": fixture.Gzipped(good)[:40], "gzip in gzip": fixture.Gzipped(fixture.Gzipped(good)),
+		"no function":    noFunction.Bytes(),
+		"truncated gzip": fixture.Gzipped(good)[:40], "gzip in gzip": fixture.Gzipped(fixture.Gzipped(good)),
 		"text": []byte("heap profile: 1: 2 [3: 4] @ heap/5\n"),
 	} {
 		if got, err := Decode(data, input.Limits{}); got != nil || input.KindOf(err) == 0 {
@@ -238,8 +239,8 @@ func TestDecodePprofRefuse(t *testing.T) {
 	}
 }
 
-// TestDecodePprofCoverage: only the comment of this program counts, and only what is a
-// number in range.
+// TestDecodePprofCoverage checks that only comments of this program count, and only numbers in
+// range.
 func TestDecodePprofCoverage(t *testing.T) {
 	p := foreign("nanoseconds", 1000)
 	p.Comments = []string{
@@ -256,8 +257,7 @@ func TestDecodePprofCoverage(t *testing.T) {
 	}
 }
 
-// FuzzPprof: what is read is valid, and what is written of it is the same when it is
-// read again.
+// FuzzPprof checks that a decoded profile is valid, and survives encoding and decoding.
 func FuzzPprof(f *testing.F) {
 	for _, name := range fixture.GoldenTraces {
 		f.Add(uncompressedPprof(f, fixture.RepositoryTrace(f, name, encode.DecodeProfilerTrace).Profile()))
@@ -275,7 +275,7 @@ func FuzzPprof(f *testing.F) {
 		p, err := Decode(data, input.Limits{Nodes: 2000, Frames: 2000})
 		if err != nil {
 			if input.KindOf(err) == 0 {
-				t.Errorf("%v is no *Error", err)
+				t.Errorf("%v is not an *Error", err)
 			}
 			return
 		}
@@ -285,7 +285,7 @@ func FuzzPprof(f *testing.F) {
 		want := stackWeights(p)
 		for _, w := range want {
 			if max(w.Self, -w.Self, w.Samples, -w.Samples, w.Reach, -w.Reach) > 1<<50 {
-				return // does not fit nanoseconds, or the sum of the coverage a comment
+				return // exceeds nanoseconds, or the coverage exceeds a comment
 			}
 		}
 		again, err := Decode(uncompressedPprof(t, p), input.Limits{})

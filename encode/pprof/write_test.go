@@ -20,8 +20,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// manyStacks has more samples, and texts that compress less, than fit into the buffers of
-// a writer, and in groups whose labels are hard.
+// manyStacks has more samples than a writer's buffers hold, texts that compress badly, and groups
+// with difficult labels.
 func manyStacks() *trie.Profile {
 	p := trie.NewProfile()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -43,7 +43,7 @@ func manyStacks() *trie.Profile {
 		p.Add(labels[random.IntN(len(labels))], n, w)
 	}
 	deep := nodes[1]
-	for i := range 300 { // more than one byte can count
+	for i := range 300 { // more than fit in one byte
 		deep = p.Child(deep, p.Intern(trie.Frame{Name: "deep", Line: uint32(i)}))
 	}
 	p.Add(nil, deep, trie.Weight{Self: trie.MaxWeight, Samples: trie.MaxWeight})
@@ -54,7 +54,7 @@ func manyStacks() *trie.Profile {
 	return p
 }
 
-// checkPprofWrite: what is written reads as what the pprof library writes.
+// checkPprofWrite checks that the output decodes to the same profile as the pprof library's output.
 func checkPprofWrite(t *testing.T, name string, p *trie.Profile, o output.Options, types ...string) {
 	t.Helper()
 	var own, theirs bytes.Buffer
@@ -90,7 +90,7 @@ func checkPprofWrite(t *testing.T, name string, p *trie.Profile, o output.Option
 	}
 }
 
-// pprofFields returns all of p but the samples.
+// pprofFields returns p without the samples.
 func pprofFields(p *profile.Profile) *profile.Profile {
 	return &profile.Profile{
 		SampleType: p.SampleType, DefaultSampleType: p.DefaultSampleType,
@@ -100,8 +100,7 @@ func pprofFields(p *profile.Profile) *profile.Profile {
 	}
 }
 
-// equalSamples compares locations by their ids: the tables that they are in are compared
-// elsewhere.
+// equalSamples compares locations by their ids, because the tables are compared separately.
 func equalSamples(a, b *profile.Sample) bool {
 	return slices.EqualFunc(a.Location, b.Location, func(a, b *profile.Location) bool { return a.ID == b.ID }) &&
 		slices.Equal(a.Value, b.Value) && maps.EqualFunc(a.Label, b.Label, slices.Equal) &&
@@ -137,17 +136,17 @@ func TestPprofWrite(t *testing.T) {
 	checkPprofWrite(t, "two values", p, output.Options{}, "wall", "samples")
 	var plain, compressed bytes.Buffer
 	if err := Write(&plain, p, output.Options{}, "cpu"); err == nil || plain.Len() > 0 {
-		t.Errorf("a type that is not known: got %d bytes, %v, want an error", plain.Len(), err)
+		t.Errorf("an unknown type: got %d bytes, %v, want an error", plain.Len(), err)
 	}
 	if err := errors.Join(Write(&plain, p, output.Options{}), Encode(&compressed, p, output.Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := input.Gunzip(compressed.Bytes()); err != nil || !bytes.Equal(got, plain.Bytes()) {
-		t.Errorf("compressed: got %d bytes, want the %d that are written without; %v", len(got), plain.Len(), err)
+		t.Errorf("compressed: got %d bytes, want the %d of the uncompressed output; %v", len(got), plain.Len(), err)
 	}
 }
 
-// fullWriter has room for some bytes.
+// fullWriter accepts a limited number of bytes.
 type fullWriter struct {
 	room int
 	err  error
@@ -162,7 +161,7 @@ func (w *fullWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestPprofWriteErrors: wherever the output ends, it gives the error of its writer.
+// TestPprofWriteErrors checks that the writer's error is returned wherever it occurs.
 func TestPprofWriteErrors(t *testing.T) {
 	full := errors.New("full")
 	for name, p := range map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "many stacks": manyStacks()} {

@@ -15,7 +15,7 @@ func TestDecodeSpeedscopeSampled(t *testing.T) {
 	}
 	const anonymous, render = ";(anonymous) (https://x.example/app.js:1:1)", ";render (https://x.example/app.js:20:5)"
 	fixture.CheckLines(t, r, []string{
-		// The times are rounded, and so the third stack lasts 333 µs and not 333.4.
+		// The times are rounded, so the third stack lasts 333 µs and not 333.4.
 		"main 0/0 until 3300", "0" + anonymous + render, "333" + anonymous + render + ";native", "667",
 		"1000" + anonymous + render,
 		"worker 0/0 until 3000", "2000;native",
@@ -81,8 +81,8 @@ func TestDecodeSpeedscopeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeSpeedscopeTime has many closes of a frame that is not open, below a deep
-// stack: each must not cost a look at the whole stack.
+// TestDecodeSpeedscopeTime has many closes of a frame that is not open, below a deep stack: no
+// close may cost a scan of the whole stack.
 func TestDecodeSpeedscopeTime(t *testing.T) {
 	const n = 200_000
 	events := strings.Repeat(`{"type":"O","frame":0,"at":0},`, n) + strings.Repeat(`{"type":"C","frame":1,"at":1},`, n)

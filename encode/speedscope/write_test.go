@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestSpeedscope: each group is a profile, and the weights are all of the time.
+// TestSpeedscope checks that each group is a profile, and that the weights add up to the total
+// time.
 func TestSpeedscope(t *testing.T) {
 	for name, p := range map[string]*trie.Profile{"groups": fixture.GroupedProfile(),
 		"hostile": fixture.HostileProfile(), "one": fixture.MinimalTrace().Profile()} {
@@ -45,8 +46,8 @@ func TestSpeedscope(t *testing.T) {
 	}
 }
 
-// TestSpeedscopeTimed: events are nested and in time order, and frames are shared by the
-// threads.
+// TestSpeedscopeTimed checks that events are nested and in time order, and that threads share
+// frames.
 func TestSpeedscopeTimed(t *testing.T) {
 	var file struct {
 		Shared   speedscopeShared

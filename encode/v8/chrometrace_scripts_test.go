@@ -11,12 +11,12 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// decodeScripts reads a trace of these events and this metadata.
+// decodeScripts decodes a trace with these events and this metadata.
 func decodeScripts(t *testing.T, metadata string, events ...string) *trie.Recording {
 	t.Helper()
 	text := `{"metadata":{"source":"DevTools"` + metadata + `},"traceEvents":[` + strings.Join(events, ",") + `]}`
 	if !IsChromeTrace([]byte(text[:len(`{"metadata":{"source":"DevTools"`)])) {
-		t.Error("is not taken for a trace by its beginning")
+		t.Error("the beginning is not detected as a trace")
 	}
 	r, err := DecodeChromeTrace(strings.NewReader(text), input.FileLimits())
 	if err != nil {
@@ -25,14 +25,14 @@ func decodeScripts(t *testing.T, metadata string, events ...string) *trie.Record
 	return r
 }
 
-// scriptHead is an event of V8 with the name of a script. Chrome writes the arguments first.
+// scriptHead is a V8 event with the name of a script. Chrome writes the arguments first.
 func scriptHead(id int, members string) string {
 	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d%s}},`+
 		`"cat":"disabled-by-default-devtools.v8-source-rundown","name":"ScriptCatchup","ph":"X","pid":7,"tid":7,`+
 		`"ts":1,"dur":1}`, id, members)
 }
 
-// scriptText is an event of V8 with the text of a script, or a part of it.
+// scriptText is a V8 event with the text of a script, or with a part of it.
 func scriptText(name string, id int, text, members string) string {
 	quoted, _ := json.Marshal(text)
 	return fmt.Sprintf(`{"args":{"data":{"isolate":"9007199254740993","scriptId":%d,"sourceText":%s%s}},`+
@@ -57,7 +57,7 @@ func TestCarriedScripts(t *testing.T) {
 		{"map by its URL", maps(`{"url":"other","sourceMapUrl":"https://x.test/js/a.js.map","sourceMap":` +
 			someMap + `}`),
 			[]string{scriptHead(3, named), text(3)}, "https://x.test/js/a.js|" + a + "|" + someMap},
-		{"the text comes first", maps(`{"sourceMapUrl":"https://x.test/js/a.js.map","sourceMap":` + someMap + `}`),
+		{"text before the map", maps(`{"sourceMapUrl":"https://x.test/js/a.js.map","sourceMap":` + someMap + `}`),
 			[]string{text(3), scriptHead(3, named)}, "https://x.test/js/a.js|" + a + "|" + someMap},
 		{"map by the URL of the script, as a text",
 			maps(`null,7,{"url":"https://x.test/js/a.js","sourceMap":"{\"version\":3}"}`),
@@ -72,9 +72,9 @@ func TestCarriedScripts(t *testing.T) {
 		{"data URL in a comment alone", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrlElided":true`),
 			scriptText("ScriptCatchup", 3, "f()\n//# sourceMappingURL="+dataURL(someMap)+"\n", "")},
 			"/a.js|f()\n//# sourceMappingURL=" + dataURL(someMap) + "\n|" + someMap},
-		{"no comment but a string", "", []string{scriptHead(3, `,"url":"/a.js"`),
+		{"a string that looks like a comment", "", []string{scriptHead(3, `,"url":"/a.js"`),
 			scriptText("ScriptCatchup", 3, `f("//# sourceMappingURL=data:,{}")`, "")}, ""},
-		{"no base64", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"data:;base64,%%%"`), text(3)},
+		{"invalid base64", "", []string{scriptHead(3, `,"url":"/a.js","sourceMapUrl":"data:;base64,%%%"`), text(3)},
 			"/a.js|" + a + "|%%%"},
 		{"comment sourceURL", maps(`{"url":"/b.js","sourceMap":{}}`),
 			[]string{scriptHead(3, `,"url":"/a.js","sourceUrl":"/b.js"`), text(3)},
@@ -86,7 +86,7 @@ func TestCarriedScripts(t *testing.T) {
 			scriptText("LargeScriptCatchup", 3, "c", `,"splitIndex":2,"splitCount":3`)}, "/a.js|abc|{}"},
 		{"a part is missing", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/a.js"`),
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":1,"splitCount":2`)}, "/a.js||{}"},
-		{"parts that can not be", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/a.js"`),
+		{"impossible parts", maps(`{"url":"/a.js","sourceMap":{}}`), []string{scriptHead(3, `,"url":"/a.js"`),
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":-1,"splitCount":2`),
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":0,"splitCount":1e9`),
 			scriptText("LargeScriptCatchup", 3, "b", `,"splitIndex":[],"splitCount":999999999`)}, "/a.js||{}"},
@@ -95,7 +95,7 @@ func TestCarriedScripts(t *testing.T) {
 		{"script without a map", "", []string{scriptHead(3, named), text(3)}, ""},
 		{"script in a page", maps(`{"url":"/","sourceMap":{}}`),
 			[]string{scriptHead(3, `,"url":"/","startLine":4,"startColumn":8`), text(3)}, "/||{}"},
-		{"values of other kinds", `,"sourceMaps":[{"url":{},"sourceMapUrl":[],"sourceMap":5}],"modifications":{}`,
+		{"values of wrong types", `,"sourceMaps":[{"url":{},"sourceMapUrl":[],"sourceMap":5}],"modifications":{}`,
 			[]string{scriptHead(3, `,"url":{},"sourceMapUrl":[1],"sourceUrl":null`), text(3),
 				`{"name":"ScriptCatchup","args":5}`, `{"name":"StubScriptCatchup","args":{"data":{"scriptId":3}}}`},
 			""},
@@ -135,14 +135,14 @@ func TestCarriedScriptsBounds(t *testing.T) {
 	}
 }
 
-// A text over the bound is passed over without memory for all of it.
+// A text that exceeds the bound is skipped without memory for all of it.
 func TestCarriedScriptsRoom(t *testing.T) {
 	var r input.JSON
 	c := carriedScripts{bytes: maxScriptBytes - 10}
 	r.Stream(strings.NewReader(`{"sourceText":"` + strings.Repeat("x", 1<<20) + `","sourceMapUrl":"/a"}`))
 	for r.Object(); r.Key(); {
 		if !c.member(&r) {
-			t.Errorf("%s does not matter", r.Name)
+			t.Errorf("%s is ignored", r.Name)
 		}
 	}
 	if e := &c.event; r.Err != nil || !e.beyond || len(e.text) > 0 || string(e.mapURL) != `"/a"` {
@@ -151,6 +151,6 @@ func TestCarriedScriptsRoom(t *testing.T) {
 	r.Stream(strings.NewReader(`{"sourceMaps":[{"url":"/a","sourceMap":{"version":3}},{"url":"/b","sourceMap":{}}]}`))
 	c.readMetadata(&r)
 	if r.Err != nil || c.left != 1 || len(c.maps) != 1 || c.maps[0].url != "/b" {
-		t.Errorf("got %d maps, %d left out, %v", len(c.maps), c.left, r.Err)
+		t.Errorf("got %d maps, %d skipped, %v", len(c.maps), c.left, r.Err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// eventsOf returns all events that are written of lines.
+// eventsOf returns all events written for lines.
 func eventsOf(lines []*trie.Timeline) []chromeEvent {
 	c := newChromeWriter(lines)
 	events := c.names()
@@ -17,7 +17,7 @@ func eventsOf(lines []*trie.Timeline) []chromeEvent {
 	return events
 }
 
-// TestChromeTrace: the events of a thread are sorted and nested, and those of one
+// TestChromeTrace checks that the events of a thread are sorted and nested, and that events of one
 // function do not touch.
 func TestChromeTrace(t *testing.T) {
 	lines := fixture.SomeTimelines()
@@ -28,7 +28,7 @@ func TestChromeTrace(t *testing.T) {
 	for i, e := range events {
 		if e.Phase == "M" {
 			if names++; names != i+1 {
-				t.Error("a thread is named after its calls")
+				t.Error("the name of a thread follows its calls")
 			}
 			continue
 		}
@@ -55,8 +55,8 @@ func TestChromeTrace(t *testing.T) {
 	}
 }
 
-// TestChromeTraceClock: no event is at 0 or before, which readers take for missing; else
-// the clock is that of the timelines.
+// TestChromeTraceClock checks that no event is at 0 or earlier, which readers treat as missing.
+// Otherwise times are unchanged.
 func TestChromeTraceClock(t *testing.T) {
 	for first, want := range map[int64]int64{-50: 1, 0: 1, 1: 1, 70: 70} {
 		line := &trie.Timeline{Trie: *trie.New()}

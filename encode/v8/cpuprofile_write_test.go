@@ -12,8 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// readCDP returns the self time (µs) of each function by name, where a sample speaks for
-// the time to the next one, and the last for the time to the end of the profile.
+// readCDP returns the self time (µs) of each function by name. A sample covers the time to the next
+// one, and the last sample the time to the end of the profile.
 func readCDP(t *testing.T, data string) map[string]int64 {
 	t.Helper()
 	var p cdpProfile
@@ -53,7 +53,7 @@ func readCDP(t *testing.T, data string) map[string]int64 {
 		}
 	}
 	if last := p.Samples[len(p.Samples)-1]; last != 1 || at != p.EndTime {
-		t.Errorf("the last sample is of node %d at %d, want the root at %d", last, at, p.EndTime)
+		t.Errorf("the last sample has node %d at %d, want the root at %d", last, at, p.EndTime)
 	}
 	return self
 }
@@ -89,6 +89,6 @@ func TestCPUProfileTimed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "there are CrRendererMain 7/8, 7/9: choose one with --thread") {
 		t.Errorf("two threads: got %v", err)
 	}
-	// A thread without calls is none to choose from.
+	// A thread without calls is not offered.
 	fixture.WrittenTimed(t, EncodeCPUProfileTimed, output.Options{}, lines[0], &trie.Timeline{Trie: *trie.New()})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/output"
 )
 
-// TestCSV: what is written can be read again, and adds up.
+// TestCSV checks that the output can be read again, and adds up.
 func TestCSV(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(fixture.Written(t, EncodeCSV, fixture.HostileProfile(),
 		output.Options{}))).ReadAll()
@@ -29,7 +29,7 @@ func TestCSV(t *testing.T) {
 		self += v
 		for _, cell := range row {
 			if cell != "" && strings.Contains("=+-@\t\r", cell[:1]) {
-				t.Errorf("a spreadsheet takes %q for a formula", cell)
+				t.Errorf("a spreadsheet interprets %q as a formula", cell)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// d3Node is a node as the charts read it.
+// d3Node is a node in the input of the charts.
 type d3Node struct {
 	Name          string   `json:"name"`
 	Value         int64    `json:"value"`
@@ -33,7 +33,7 @@ func parseD3(t *testing.T, data string) d3Node {
 	return root
 }
 
-// all returns n and what is below it, each after its parent.
+// all returns n and its descendants, each after its parent.
 func (n d3Node) all() []d3Node {
 	out := []d3Node{n}
 	for i := 0; i < len(out); i++ {
@@ -42,8 +42,8 @@ func (n d3Node) all() []d3Node {
 	return out
 }
 
-// TestD3: the self times are all of the time, and every total is the sum of what it is
-// made of.
+// TestD3 checks that the self times add up to the total time, and that every total is the sum of
+// its parts.
 func TestD3(t *testing.T) {
 	profiles := map[string]*trie.Profile{"groups": fixture.GroupedProfile(), "odd": fixture.OddTrace().Profile(),
 		"hostile": fixture.HostileProfile(), "nothing": trie.NewProfile()}
@@ -77,7 +77,7 @@ func TestD3Compared(t *testing.T) {
 		}
 		delta += *n.Delta
 		if n.Name == "querySelector" && (n.Value != 0 || *n.Delta != -5_000) {
-			t.Errorf("what is in the base alone: got %+v", n)
+			t.Errorf("a node of the base alone: got %+v", n)
 		}
 		if n.Name == "map" && (n.Package != "lodash" || n.Module != "lodash" || n.Line != 3) {
 			t.Errorf("got %+v", n)
@@ -88,7 +88,7 @@ func TestD3Compared(t *testing.T) {
 	}
 }
 
-// TestD3Timed: every call is a node, at its time.
+// TestD3Timed checks that every call is a node at its time.
 func TestD3Timed(t *testing.T) {
 	lines := fixture.SomeTimelines()
 	root := parseD3(t, fixture.WrittenTimed(t, EncodeD3Timed, output.Options{}, lines...))

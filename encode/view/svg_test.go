@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// elements reads a document as strictly as a browser does and counts its elements.
+// elements parses a document as strictly as a browser and counts its elements.
 func elements(t *testing.T, data string) map[string]int {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(data))
@@ -39,7 +39,7 @@ func elements(t *testing.T, data string) map[string]int {
 	}
 }
 
-// TestSVGHostile: no name becomes an element, an attribute or a script.
+// TestSVGHostile checks that no name becomes an element, an attribute or a script.
 func TestSVGHostile(t *testing.T) {
 	data := fixture.Written(t, EncodeSVG, fixture.HostileProfile(), output.Options{Title: fixture.HostileNames()[0]})
 	count := elements(t, data)
@@ -48,7 +48,7 @@ func TestSVGHostile(t *testing.T) {
 		t.Errorf("got %v", count)
 	}
 	if strings.ContainsFunc(data, func(r rune) bool { return r == 0xfffe || output.IsControl(r) && r != '\n' }) {
-		t.Error("a control character is left")
+		t.Error("a control character remains")
 	}
 	for _, url := range regexp.MustCompile(`(?:src|href|url|@import|fetch)\s*[=(]`).FindAllString(data, -1) {
 		if !strings.Contains(fixture.HostileNames()[2], url) {
@@ -57,8 +57,8 @@ func TestSVGHostile(t *testing.T) {
 	}
 }
 
-// TestSVGLarge: a profile of half a million nodes is a file that a browser opens, and
-// The head states the time that is not drawn.
+// TestSVGLarge checks that a browser can open the file of a profile with half a million nodes, and
+// that the header states the time that is not drawn.
 func TestSVGLarge(t *testing.T) {
 	p, r := trie.NewProfile(), rand.New(rand.NewPCG(1, 2))
 	nodes := []trie.NodeID{trie.Root}
@@ -67,7 +67,7 @@ func TestSVGLarge(t *testing.T) {
 			Resource: fmt.Sprintf("https://example.com/assets/script%d.js", i%50), Line: uint32(i + 1), Column: 1})
 	}
 	for len(p.Nodes) < 500_000 {
-		// Near ones mostly, for deep stacks.
+		// Prefer recent nodes as parents, for deep stacks.
 		parent := nodes[max(0, len(nodes)-1-r.IntN(min(len(nodes), 2_000)))]
 		n := p.Child(parent, trie.FrameID(r.IntN(2_000)))
 		p.Add(nil, n, trie.Weight{Self: 1 + r.Int64N(1_000), Samples: 1, Reach: 1})
@@ -79,7 +79,7 @@ func TestSVGLarge(t *testing.T) {
 		t.Errorf("%d bytes, %d frames", len(data), frames)
 	}
 	if !strings.Contains(data, fmt.Sprintf("%d frames too narrow to draw: ", 500_000-frames)) {
-		t.Errorf("%d frames: the head does not state what is missing", frames)
+		t.Errorf("%d frames: the header does not state what is missing", frames)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestSVGColours(t *testing.T) {
 		t.Error("a package has two hues")
 	}
 	if got := class(two, "querySelector"); got != "none" {
-		t.Errorf("a function from nowhere is %s", got)
+		t.Errorf("a function without a resource is %s", got)
 	}
 }
 

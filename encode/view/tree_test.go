@@ -10,7 +10,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// TestTreeRows: the heaviest nodes are shown, and the rest is summed.
+// TestTreeRows checks that the heaviest nodes are shown, and the rest is summed.
 func TestTreeRows(t *testing.T) {
 	p := trie.NewProfile()
 	for i := range 300 {

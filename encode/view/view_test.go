@@ -47,7 +47,8 @@ func TestTopRows(t *testing.T) {
 	}
 }
 
-// TestFunctions: recursion counts a moment once in the total, and self adds up.
+// TestFunctions checks that recursive calls count a moment once in the total, and that self times
+// add up.
 func TestFunctions(t *testing.T) {
 	p := trie.NewProfile()
 	a, b := trie.Frame{Name: "a"}, trie.Frame{Name: "b"}
@@ -89,7 +90,7 @@ func TestTopIdle(t *testing.T) {
 	}
 }
 
-// TestTopWithoutTime: nothing is divided by zero.
+// TestTopWithoutTime checks that there is no division by zero.
 func TestTopWithoutTime(t *testing.T) {
 	p := trie.NewProfile()
 	p.Add(nil, p.Insert(fixture.FrameDOM), trie.Weight{Samples: 1})
@@ -103,7 +104,7 @@ func TestTopWithoutTime(t *testing.T) {
 	}
 }
 
-// TestJSON: the output can be read by any program, and adds up.
+// TestJSON checks that the output is plain JSON, and adds up.
 func TestJSON(t *testing.T) {
 	profiles := fixture.HandmadeProfiles()
 	for name, tr := range fixture.HandmadeTraces() {
@@ -154,7 +155,7 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 	for i, f := range got.Functions {
 		functions += f.Self
 		if f.Self != functionSelf[i] {
-			t.Errorf("%s: function %d: self %d, its nodes have %d", name, i, f.Self, functionSelf[i])
+			t.Errorf("%s: function %d: self %d, its nodes add up to %d", name, i, f.Self, functionSelf[i])
 		}
 		if i > 0 && f.Self > got.Functions[i-1].Self {
 			t.Errorf("%s: function %d is heavier than the one before it", name, i)
@@ -178,7 +179,7 @@ func checkJSON(t *testing.T, name string, p *trie.Profile, got *jsonProfile) {
 	}
 }
 
-// TestJSONCancelled: a frame whose weights cancel out has no function.
+// TestJSONCancelled checks that a frame whose weights cancel out has no function.
 func TestJSONCancelled(t *testing.T) {
 	p := trie.NewProfile()
 	p.Add(nil, p.Insert(fixture.FrameDOM), trie.Weight{Self: 0, Reach: 1})
@@ -192,7 +193,7 @@ func TestJSONCancelled(t *testing.T) {
 	}
 }
 
-// TestComparedWithItself: nothing is more and nothing is less.
+// TestComparedWithItself checks that a comparison with itself has no increase and no decrease.
 func TestComparedWithItself(t *testing.T) {
 	p := fixture.GroupedProfile()
 	w := output.Weigh(p, output.Options{Base: p})

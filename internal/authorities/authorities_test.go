@@ -34,6 +34,6 @@ func TestNone(t *testing.T) {
 	Transport(&url.URL{Scheme: "https"})
 	Transport(&url.URL{Scheme: "https"})
 	if n := count(); n < 100 {
-		t.Fatalf("got %d authorities, want those of the web", n)
+		t.Fatalf("got %d authorities, want the web's", n)
 	}
 }

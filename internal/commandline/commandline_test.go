@@ -14,7 +14,7 @@ func example() (*Program, *Program) {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.SortFlags = false
 	fs.StringP("output", "o", "", "`FILE` to write; - is standard output")
-	fs.String("data", "d", "`DIR` with what's there")
+	fs.String("data", "d", "`DIR` with the user's data")
 	fs.String("format", "top", "how: one of those [known]")
 	_ = fs.SetAnnotation("format", Values, []string{"top", "tree"})
 	fs.Bool("quiet", false, "say nothing: not even this")

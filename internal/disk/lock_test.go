@@ -35,7 +35,7 @@ func TestLock(t *testing.T) {
 			t.Errorf("%s: got %v, want that this process has the directory open", what, err)
 		}
 	}
-	refused("a writer beside readers", c.Exclusive("write", 0))
+	refused("a writer while there are readers", c.Exclusive("write", 0))
 	waited := make(chan error, 1)
 	go func() { waited <- c.Exclusive("write", time.Minute) }() // readers are short-lived
 	if err := errors.Join(a.Release(), b.Release()); err != nil {
@@ -59,7 +59,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-waited; err != nil {
-		t.Errorf("a reader beside one that recovers: %v", err)
+		t.Errorf("a reader in parallel with one that recovers: %v", err)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("got %v, want that there is too little space", err)
 	}
 	if s = NewSpace(t.TempDir(), -1); s.Room(math.MaxInt64, 0) != nil || s.Checked() {
-		t.Error("room is checked where nothing is to be checked")
+		t.Error("space is checked although there is no limit")
 	}
 	for _, tt := range []struct {
 		room Room

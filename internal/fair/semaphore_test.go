@@ -108,7 +108,7 @@ func TestTurnsAreKept(t *testing.T) {
 					}
 				}
 				if taken != l.taken || taken > 3 {
-					t.Errorf("%d turns are taken, %d counted", taken, l.taken)
+					t.Errorf("%d turns are in use, %d counted", taken, l.taken)
 				}
 				l.mu.Unlock()
 				time.Sleep(time.Duration(r.IntN(50)) * time.Millisecond)

@@ -122,7 +122,7 @@ func TestCacheAhead(t *testing.T) {
 		ask("b")
 		time.Sleep(30 * time.Second)
 		ask("a")
-		synctest.Wait() // it has its turn
+		synctest.Wait() // its turn has begun
 		ask("b")
 		synctest.Wait()
 		if n := running.Load(); n != 1 {
@@ -174,7 +174,7 @@ func TestCacheErrors(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		if n := made.Load(); n != 1 {
-			t.Errorf("it was made %d times for those who waited", n)
+			t.Errorf("the value was computed %d times for the waiting callers", n)
 		}
 		go func() {
 			if _, err := ask(t.Context(), time.Second, 0, context.Canceled); !errors.Is(err, context.Canceled) {

@@ -53,8 +53,8 @@ func TestFailures(t *testing.T) {
 		},
 		"truncated input":       func(r *Reader) { r.Bytes(4) },
 		"2 bytes after the end": func(r *Reader) { r.Byte() },
-		"what somebody else says: 7, not again": func(r *Reader) {
-			r.Fail("what somebody else says: %d, not again", 7)
+		"an error of the caller: 7, not again": func(r *Reader) {
+			r.Fail("an error of the caller: %d, not again", 7)
 			r.Fail("more")
 		},
 	} {

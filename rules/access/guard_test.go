@@ -207,14 +207,14 @@ func TestSetRules(t *testing.T) {
 		return ask(h, http.MethodGet, "/api/v1/x", authorization).Code
 	}
 	if get("Bearer g") != 200 || get(basic("ann", "secret")) != 200 {
-		t.Fatal("the rules do not hold")
+		t.Fatal("the rules are not applied")
 	}
 	if n := len(g.now.Load().passwords.right); n != 1 {
 		t.Errorf("%d passwords are remembered", n)
 	}
 	g.SetRules(parse(t, "users:\n  - name: ann\n    bcrypt: "+bcryptOf(t, "new")))
 	if get("Bearer g") != 401 || get(basic("ann", "secret")) != 401 || get(basic("ann", "new")) != 200 {
-		t.Error("the new rules do not hold")
+		t.Error("the new rules are not applied")
 	}
 	for i := range 100 {
 		get(basic("ann", fmt.Sprint("wrong", i)))
@@ -227,12 +227,12 @@ func TestSetRules(t *testing.T) {
 	g.SetRules(parse(t, "tokens:\n  - name: a\n    sha256: "+hashOf("a")))
 	g.work.line = nil
 	if get(basic("ann", "new")) != 401 || get("Bearer a") != 200 {
-		t.Error("the rules without users do not hold")
+		t.Error("the rules without users are not applied")
 	}
 }
 
-// TestWorkload checks that unknown passwords wait for a place, that other requests proceed, and
-// that a request is refused if it waits too long or too many wait.
+// TestWorkload checks that unknown passwords wait for a turn, that other requests proceed, and that
+// a request is refused if it waits too long or too many wait.
 func TestWorkload(t *testing.T) {
 	g := NewGuard(parse(t, sampleText(t)), ignore)
 	g.work = &workload{line: fair.New(fair.Options{Turns: 1, Waiting: 1, Most: 2}), wait: time.Millisecond}
@@ -270,24 +270,24 @@ func TestWorkload(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if w := get(basic("eve", "x")); w.Code != http.StatusTooManyRequests {
-		t.Errorf("too many: got %d", w.Code)
+		t.Errorf("with too many waiting: got %d", w.Code)
 	}
 	gone := errors.New("gone")
 	cancel(gone)
 	for range 2 {
 		if err := <-waiters; err != gone {
-			t.Errorf("a client that is gone: %v", err)
+			t.Errorf("a disconnected client: %v", err)
 		}
 	}
 	if _, err := g.work.begin(ctx, "x"); err != gone {
-		t.Errorf("a client that is gone: %v", err)
+		t.Errorf("a disconnected client: %v", err)
 	}
 	done()
 	if w := get(basic("bob", "pass:wörd")); w.Code != 200 {
-		t.Errorf("with a place: got %d", w.Code)
+		t.Errorf("with a turn: got %d", w.Code)
 	}
 	if taken, waiting := g.work.line.Taken(); taken != 0 || waiting != 0 {
-		t.Errorf("%d at work, %d wait", taken, waiting)
+		t.Errorf("%d have a turn, %d wait", taken, waiting)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestChangesScope(t *testing.T) {
 			t.Errorf("%s %s, %q: %q, want %q", x.method, x.path, pattern, got, x.want)
 		}
 		if pattern == "POST /api/v1/changes/{id}" && x.want != ScopeChanges {
-			t.Errorf("%s reaches it", x.path)
+			t.Errorf("%s is accepted", x.path)
 		}
 	}
 }

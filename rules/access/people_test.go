@@ -31,7 +31,7 @@ func TestGroups(t *testing.T) {
 		who := r.person("ann", c.groups)
 		if c.scopes == nil {
 			if who != nil {
-				t.Errorf("%v: got %+v, want nobody", c.groups, who)
+				t.Errorf("%v: got %+v, want none", c.groups, who)
 			}
 			continue
 		}

@@ -203,7 +203,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if len(r.tokens)+len(r.users) == 0 {
-			t.Error("nobody may come in")
+			t.Error("the rules have no identity")
 		}
 		names := map[string]bool{}
 		check := func(kind, name string, granted []Scope) {

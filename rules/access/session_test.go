@@ -56,7 +56,7 @@ func TestLogin(t *testing.T) {
 	w := browse(h, http.MethodGet, question, "", nil)
 	if schemes := w.Header().Values("WWW-Authenticate"); w.Code != http.StatusUnauthorized || len(schemes) != 1 ||
 		!strings.HasPrefix(schemes[0], "Bearer") {
-		t.Errorf("the browser would show a form of its own: %d, %q", w.Code, schemes)
+		t.Errorf("the browser would show its own form: %d, %q", w.Code, schemes)
 	}
 	ann := logIn(t, h, `{"user": "ann", "password": "secret"}`)
 	if !ann.HttpOnly || ann.SameSite != http.SameSiteStrictMode || ann.Secure {
@@ -82,7 +82,7 @@ func TestLogin(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer x")
 	w = httptest.NewRecorder()
 	if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
-		t.Errorf("a wrong token beside a login: %d", w.Code)
+		t.Errorf("a wrong token with a login: %d", w.Code)
 	}
 	if w := browse(h, http.MethodPost, "/logout", "", ann); w.Code != http.StatusNoContent ||
 		w.Result().Cookies()[0].MaxAge >= 0 {
@@ -141,7 +141,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 	now = now.Add(sessionFor)
 	if who := s.whose(first); who != nil || len(s.of) != 0 || len(s.old) != 0 {
-		t.Error("it holds after its time")
+		t.Error("the login is valid after its end")
 	}
 	others := s.begin(ann, sessionFor)
 	oldest := s.begin(bob, sessionFor)
@@ -149,9 +149,9 @@ func TestSessionsEnd(t *testing.T) {
 		s.begin(bob, sessionFor)
 	}
 	if who := s.whose(oldest); who != nil || s.old[" bob"].Len() != mostSessions {
-		t.Errorf("%d logins hold, the oldest: %v", s.old[" bob"].Len(), who)
+		t.Errorf("%d logins are valid, the oldest: %v", s.old[" bob"].Len(), who)
 	}
 	if who := s.whose(others); who != ann {
-		t.Errorf("logins of one have ended that of another: %v", who)
+		t.Errorf("logins of one user ended another user's: %v", who)
 	}
 }

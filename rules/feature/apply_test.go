@@ -68,21 +68,21 @@ func TestApply(t *testing.T) {
 		{name: "pages below", rules: []Rule{{Name: "p", Page: "/shop/**"}}, want: []string{"1 p 0-170"}},
 		{name: "a page with several stretches", rules: []Rule{{Name: "p", Page: "/shop"}}, want: []string{"1 p 0-22",
 			"1 p 137-170"}},
-		{name: "a package, whatever it calls", rules: []Rule{{Name: "c", Package: "chart.js"}},
+		{name: "a package and its callees", rules: []Rule{{Name: "c", Package: "chart.js"}},
 			want: []string{"1 c 10-20", "1 c 160-170"}},
-		{name: "a function, the gap left out", rules: []Rule{{Name: "s", Function: "search*"}},
+		{name: "a function, without the gap", rules: []Rule{{Name: "s", Function: "search*"}},
 			want: []string{"1 s 20-55", "1 s 130-150"}},
 		{name: "with a resource", rules: []Rule{{Name: "s", Function: "search*", Resource: "*/app.*.js"}},
 			want: []string{"1 s 20-55", "1 s 130-140"}},
-		{name: "a resource alone, with what was called", rules: []Rule{{Name: "s", Resource: "*/app.*.js"}},
+		{name: "a resource and its callees", rules: []Rule{{Name: "s", Resource: "*/app.*.js"}},
 			want: []string{"1 s 0-55", "1 s 130-140", "1 s 160-170"}},
-		{name: "what the browser did", rules: []Rule{{Name: "l", Function: "(layout)"}}, want: []string{"1 l 160-170"}},
+		{name: "browser work", rules: []Rule{{Name: "l", Function: "(layout)"}}, want: []string{"1 l 160-170"}},
 		{name: "two rules of one feature", rules: []Rule{{Name: "x", Package: "chart.js"},
 			{Name: "x", Page: "/shop/pay"}}, want: []string{"1 x 10-20", "1 x 22-137", "1 x 160-170"}},
 		{name: "one rule touches the other", rules: []Rule{{Name: "x", Package: "chart.js"},
 			{Name: "x", Function: "search*"}}, want: []string{"1 x 10-55", "1 x 130-150", "1 x 160-170"}},
-		{name: "nothing fits", rules: []Rule{{Name: "x", Package: "lodash"}, {Name: "y", Page: "/x"}}},
-		{name: "united with what the page said", rules: []Rule{{Name: "c", Package: "chart.js"}},
+		{name: "no match", rules: []Rule{{Name: "x", Package: "lodash"}, {Name: "y", Page: "/x"}}},
+		{name: "merged with spans of the page", rules: []Rule{{Name: "c", Package: "chart.js"}},
 			has: []trie.Span{{Kind: trie.SpanFeature, Name: "c", Start: 15, Length: 10}, {Kind: trie.SpanFeature,
 				Name: "d", Start: 15, Length: 10}},
 			want: []string{"1 d 15-25", "1 c 10-25", "1 c 160-170"}},
@@ -90,7 +90,7 @@ func TestApply(t *testing.T) {
 			most: Bounds{2, never}, want: []string{"1 p 22-137"}, skip: 1},
 		{name: "no room", rules: []Rule{{Name: "c", Package: "chart.js"}, {Name: "p", Page: "/shop/pay"}},
 			most: Bounds{1, never}, skip: 2},
-		{name: "too many at once", rules: []Rule{{Name: "p", Page: "/shop/pay"}, {Name: "q", Page: "/shop/**"},
+		{name: "too many at one time", rules: []Rule{{Name: "p", Page: "/shop/pay"}, {Name: "q", Page: "/shop/**"},
 			{Name: "c", Package: "chart.js"}}, most: Bounds{never, 2}, want: []string{"1 c 10-20", "1 p 22-137",
 			"1 c 160-170"}, skip: 1},
 	} {
@@ -238,7 +238,7 @@ func TestApplyIsExact(t *testing.T) {
 	}
 }
 
-// typicalRules are rules as of a real site: some pages, packages and functions.
+// typicalRules are typical rules of a site: some pages, packages and functions.
 func typicalRules(t testing.TB) Rules {
 	return mustRules(t,
 		Rule{Name: "checkout", Page: "/checkout/**"}, Rule{Name: "speedometer", Page: "/**"},

@@ -28,7 +28,7 @@ func TestGlob(t *testing.T) {
 		g := newGlob(test.pattern)
 		for s := range strings.FieldsSeq(test.fit) {
 			if !g.fits(s) {
-				t.Errorf("%s does not fit %s", test.pattern, s)
+				t.Errorf("%s does not match %s", test.pattern, s)
 			}
 		}
 		for s := range strings.FieldsSeq(test.not) {

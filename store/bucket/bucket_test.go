@@ -179,7 +179,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// Errors about missing access keys, a missing bucket and an unreachable store say so.
+// Missing access keys, a missing bucket and an unreachable store are errors with this reason.
 func TestUnreachable(t *testing.T) {
 	open := func(at bucket.Location, o bucket.Options) error {
 		o.Attempts = 1

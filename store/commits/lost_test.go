@@ -49,7 +49,7 @@ func TestLossIsReported(t *testing.T) {
 			m := parseName(filepath.Dir(gen), filepath.Base(gen)).mark
 			flip(t, log, bytes.Index(b, m[:])+3)
 		}, true},
-		{"half of the log is gone", false, func(t *testing.T, _, log string) {
+		{"half of the log is missing", false, func(t *testing.T, _, log string) {
 			b, err := os.ReadFile(log)
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +70,7 @@ func TestLossIsReported(t *testing.T) {
 		}, false},
 		{"a page of zeros", false, func(t *testing.T, _, log string) { zero(t, log) }, true},
 		{"a page of zeros in a table", true, func(t *testing.T, _, table string) { zero(t, table) }, true},
-		{"half of a table is gone", true, func(t *testing.T, _, table string) {
+		{"half of a table is missing", true, func(t *testing.T, _, table string) {
 			info, err := os.Stat(table)
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func TestLossIsReported(t *testing.T) {
 }
 
 // A folder without a commit, which a process created before it was killed, is not a loss.
-func TestNoLossOfNothing(t *testing.T) {
+func TestEmptyFolderIsNoLoss(t *testing.T) {
 	dir := t.TempDir()
 	g := &generation{number: 7}
 	if err := os.Mkdir(filepath.Join(dir, g.name()), 0o700); err != nil {

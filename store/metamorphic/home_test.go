@@ -128,7 +128,7 @@ func (h *home) String() string {
 	if h.isDirectory() {
 		kind = "directory"
 	}
-	return fmt.Sprintf("%s: %d nodes, %d shards, retention %v, %d rows at once, cache of %d, %v of requests fail",
+	return fmt.Sprintf("%s: %d nodes, %d shards, retention %v, %d rows a batch, cache of %d, %v of requests fail",
 		kind, h.nodes, o.Shards, o.Retention, o.RollRows, o.CacheMemory, h.faults)
 }
 

@@ -93,7 +93,7 @@ func TestCatalogWaits(t *testing.T) {
 
 // Reading a catalogue from many objects takes about as long as a few requests, not all of them in
 // sequence.
-func TestCatalogSideBySide(t *testing.T) {
+func TestCatalogInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1, RollEvery: time.Minute})

@@ -228,9 +228,8 @@ func (d *damagedStore) compare(when string, want map[store.ID]store.Record) (tra
 	return len(found)
 }
 
-// standsStill reports whether the damage may stop a shard until it is repaired; /readyz reports
-// this.
-func (d *damagedStore) standsStill() bool {
+// mayBlock reports whether the damage may block a shard until it is repaired; /readyz reports this.
+func (d *damagedStore) mayBlock() bool {
 	return slices.ContainsFunc(d.harmed, func(k string) bool {
 		return strings.HasSuffix(k, "MANIFEST") || k == objects.Marker
 	})
@@ -265,7 +264,7 @@ func (d *damagedStore) damageOne(what, key string, running bool) {
 	}
 	traces, _, _ := d.found()
 	for id := range d.acked {
-		if _, before := old[id]; !before && traces[id] == 0 && !(d.standsStill() && d.n.Unready() != nil) {
+		if _, before := old[id]; !before && traces[id] == 0 && !(d.mayBlock() && d.n.Unready() != nil) {
 			d.Errorf("a later trace is missing from responses: a shard is stuck")
 		}
 	}

@@ -38,7 +38,7 @@ func TestDryRunsTakeNoPlace(t *testing.T) {
 		settleNode(t.Context(), n, 2)
 		all, err := n.Deletions(t.Context(), 1000)
 		if err != nil || len(all) != 1 || all[0].ID != req.ID || all[0].Done.IsZero() {
-			t.Errorf("got %d requests, %v, want the deletion alone, done", len(all), err)
+			t.Errorf("got %d requests, %v, want only the deletion, done", len(all), err)
 		}
 		if _, err := n.Delete(t.Context(), deletion.Selection{Page: "/b"}, "test", true); err != nil {
 			t.Errorf("another dry run: %v", err)

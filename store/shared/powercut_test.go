@@ -30,7 +30,7 @@ const powerDir = "POWERCUT_DIR"
 // cuts.
 func TestPowerCut(t *testing.T) {
 	if dir := os.Getenv(powerDir); dir != "" {
-		onDisk(t, dir, storeForEver)
+		onDisk(t, dir, storeEndlessly)
 		return
 	}
 	cuts := 3
@@ -108,8 +108,8 @@ func cutUnder(t *testing.T, disk *scratchdisk.Disk, dir string) (acked []string)
 	return acked
 }
 
-// storeForEver stores traces, rolls them up, and prints the acknowledged ones.
-func storeForEver(ctx context.Context, n *Node) {
+// storeEndlessly stores traces, rolls them up, and prints the acknowledged ones.
+func storeEndlessly(ctx context.Context, n *Node) {
 	for range 4 {
 		go func() {
 			for {

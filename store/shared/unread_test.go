@@ -62,7 +62,7 @@ func TestCommitsCannotBeRead(t *testing.T) {
 
 // A damaged segment that is empty must not be replaced by an empty object under quarantine/. It
 // stays in place, and does not block other segments.
-func TestNoBytesToSetAside(t *testing.T) {
+func TestQuarantineWithoutBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		n := openNode(t, s, Options{Flush: time.Millisecond, Shards: 1})

@@ -104,11 +104,11 @@ func TestFind(t *testing.T) {
 		{"inline with percent signs", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=data:application/json," + url.PathEscape(aMap("a.ts")),
 		}, []string{"a.js inline of a.ts"}},
-		{"URL with a file beside", map[string]string{
+		{"URL with a file next to the script", map[string]string{
 			"js/a.js": "x\n//# sourceMappingURL=https://cdn.example/maps/m.map?x", "js/m.map": aMap("a.ts"),
 			"js/b.js": "y\n//# sourceMappingURL=/static/n.map", "js/n.map": aMap("b.ts"),
 		}, []string{"js/a.js comment js/m.map of a.ts", "js/b.js comment js/n.map of b.ts"}},
-		{"URL whose map is beside by the name of the script", map[string]string{
+		{"URL with a map named after the script", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=https://cdn.example/m.map", "a.js.map": aMap("a.ts"),
 		}, []string{"a.js beside a.js.map of a.ts"}},
 		{"by file key", map[string]string{
@@ -118,7 +118,7 @@ func TestFind(t *testing.T) {
 		{"by the last part of the file key", map[string]string{
 			"js/a.js": "x", "maps/1.map": aMap("a.ts", `,"file":"static/a.js"`),
 		}, []string{"js/a.js file maps/1.map of a.ts"}},
-		{"the file key does not say which", map[string]string{
+		{"an ambiguous file key", map[string]string{
 			"js/a.js": "x", "old/a.js": "y", "maps/1.map": aMap("a.ts", `,"file":"a.js"`),
 		}, []string{"js/a.js", "old/a.js", "no-map js/a.js: it has no source map",
 			"no-map old/a.js: it has no source map"}},
@@ -126,14 +126,14 @@ func TestFind(t *testing.T) {
 			"a.js": "x\n//# debugId=" + strings.ToUpper(uuid), "1.map": aMap("a.ts", `,"debug_id":"`+uuid+`"`),
 			"2.map": aMap("b.ts", `,"file":"a.js"`),
 		}, []string{"a.js debug ID 1.map of a.ts"}},
-		{"a map of another script is not taken", map[string]string{
+		{"a map of another script is not used", map[string]string{
 			"a.js": "x", "b.js": "y", "b.js.map": aMap("b.ts", `,"file":"a.js"`),
 		}, []string{"a.js", "b.js beside b.js.map of b.ts", "no-map a.js: it has no source map"}},
-		{"a script without a map between such with one", map[string]string{
+		{"a script without a map between scripts with one", map[string]string{
 			"a.js": "x", "a.js.map": aMap("a.ts"), "b.js": "y", "c.js": "z", "c.js.map": aMap("c.ts"),
 		}, []string{"a.js beside a.js.map of a.ts", "b.js", "c.js beside c.js.map of c.ts",
 			"no-map b.js: it has no source map"}},
-		{"folders that are passed over", map[string]string{
+		{"skipped folders", map[string]string{
 			".cache/a.js": "", "x/.git/a.js": "", "node_modules/p/a.js": "", "x/node_modules/p/a.js": "",
 			"x/_next/a.js": "", "x/_next/a.js.map": aMap("a.ts"),
 		}, []string{"x/_next/a.js beside x/_next/a.js.map of a.ts"}},
@@ -159,16 +159,16 @@ func TestProblems(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		{"a comment that leads out", map[string]string{
+		{"a comment that leads out of the folder", map[string]string{
 			"js/a.js": "x\n//# sourceMappingURL=../../etc/passwd", "etc/passwd": "root",
 		}, []string{"js/a.js",
 			`map-outside js/a.js: its sourceMappingURL "../../etc/passwd" is a path outside the folder, which is not ` +
 				`read`}},
-		{"one that leads out in escapes", map[string]string{
+		{"escapes that lead out of the folder", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=%2e%2e%2fetc%2fpasswd",
 		}, []string{"a.js", `map-outside a.js: its sourceMappingURL "%2e%2e%2fetc%2fpasswd" is a path outside the ` +
 			`folder, which is not read`}},
-		{"one that leads out of Windows folders", map[string]string{
+		{"backslashes that lead out of the folder", map[string]string{
 			"a.js": `x` + "\n" + `//# sourceMappingURL=..\..\secret.map`,
 		}, []string{"a.js", `map-outside a.js: its sourceMappingURL "..\\..\\secret.map" is a path outside the ` +
 			`folder, which is not read`}},
@@ -184,7 +184,7 @@ func TestProblems(t *testing.T) {
 		{"a URL of the network", map[string]string{"a.js": "x\n//# sourceMappingURL=//cdn.example/a.js.map?token"},
 			[]string{"a.js", `map-outside a.js: its sourceMappingURL "//cdn.example/a.js.map?token" is a URL, which ` +
 				`is not read`}},
-		{"a map that is not there", map[string]string{"a.js": "x\n//# sourceMappingURL=a.js.map"},
+		{"a missing map", map[string]string{"a.js": "x\n//# sourceMappingURL=a.js.map"},
 			[]string{"a.js", `missing-map a.js: its sourceMappingURL "a.js.map" does not exist`}},
 		{"a long name", map[string]string{"a.js": "x\n//# sourceMappingURL=" + strings.Repeat("é", 1000)},
 			[]string{"a.js", `missing-map a.js: its sourceMappingURL "` + strings.Repeat("é", 50) +
@@ -193,20 +193,20 @@ func TestProblems(t *testing.T) {
 			[]string{"a.js", `missing-map a.js: its sourceMappingURL "maps" does not exist`}},
 		{"a data URL without data", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json"},
 			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: a data: URL without a comma"}},
-		{"garbage in base64", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json;base64,ab!c"},
+		{"invalid base64", map[string]string{"a.js": "x\n//# sourceMappingURL=data:application/json;base64,ab!c"},
 			[]string{"a.js inline",
 				"unreadable-map a.js: map in its data: URL: decode base64 of data: URL: illegal base64 data at " +
 					"input byte 2"}},
-		{"garbage in percent signs", map[string]string{"a.js": "x\n//# sourceMappingURL=data:,%7B%zz"},
+		{"invalid percent-encoding", map[string]string{"a.js": "x\n//# sourceMappingURL=data:,%7B%zz"},
 			[]string{"a.js inline",
 				`unreadable-map a.js: map in its data: URL: decode data: URL: invalid URL escape "%zz"`}},
-		{"data that is no map", map[string]string{"a.js": "x\n//# sourceMappingURL=data:;base64,e30="},
+		{"data that is not a map", map[string]string{"a.js": "x\n//# sourceMappingURL=data:;base64,e30="},
 			[]string{"a.js inline", "unreadable-map a.js: map in its data: URL: source map: version is missing"}},
-		{"a page in place of a map", map[string]string{"a.js": "x", "a.js.map": "<!DOCTYPE html>"},
+		{"a page instead of a map", map[string]string{"a.js": "x", "a.js.map": "<!DOCTYPE html>"},
 			[]string{"a.js beside a.js.map",
 				"unreadable-map a.js: map a.js.map: source map: byte 0: an HTML or XML page; did a server respond " +
 					"with it because it has no map?"}},
-		{"a page in place of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>",
+		{"a page instead of a script", map[string]string{"a.js": "\ufeff \n<!DOCTYPE HTML><html>",
 			"b.js": "<HTML lang=en>", "c.js": "<!-- old comment\nx", "c.js.map": aMap("c.ts")},
 			[]string{"c.js beside c.js.map of c.ts",
 				"not-a-script a.js: an HTML page with the name of a script",
@@ -216,7 +216,7 @@ func TestProblems(t *testing.T) {
 		}, []string{"a.js", "b.js",
 			"shared-map a.js: its map m.map also belongs to b.js",
 			"shared-map b.js: its map m.map also belongs to a.js"}},
-		{"two scripts with a map that is that of one", map[string]string{
+		{"two scripts with the map of one of them", map[string]string{
 			"a.js": "x\n//# sourceMappingURL=b.js.map", "b.js": "y\n//# sourceMappingURL=b.js.map",
 			"b.js.map": aMap("b.ts"), "c.js": "y//# sourceMappingURL=b.js.map",
 		}, []string{"a.js", "b.js comment b.js.map of b.ts", "c.js",

@@ -91,7 +91,7 @@ func TestUnreadable(t *testing.T) {
 		"unreadable x: permission denied")
 	_, err := Find(fakeFS{MapFS: texts, broken: map[string]error{".": fs.ErrPermission}}, Options{})
 	if !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("a folder that can not be read: %v", err)
+		t.Errorf("an unreadable folder: %v", err)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestWrittenAgain(t *testing.T) {
 	}
 	delete(texts, "a.js")
 	if _, err := b.Load(b.Scripts[0]); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a script that is gone: %v", err)
+		t.Errorf("a deleted script: %v", err)
 	}
 }
 
@@ -244,6 +244,6 @@ func (f validFS) Stat(name string) (fs.FileInfo, error) {
 
 func (f validFS) check(name string) {
 	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\\x00") {
-		f.t.Fatalf("%q is asked for", name)
+		f.t.Fatalf("the invalid path %q was opened", name)
 	}
 }

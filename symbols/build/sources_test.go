@@ -50,7 +50,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s: missing %v, not %v", c.name, missing, want)
 		}
 		if m.Sources[1].Content != nil || string(m.Sources[2].Content) != "own" {
-			t.Errorf("%s: other sources have changed", c.name)
+			t.Errorf("%s: other sources were changed", c.name)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols/sourcemap"
 )
 
-// constants returns the table of a build in testdata/constants, made by esbuild: a build before,
-// one that differs from it by a constant (--define), and one with modules in another order, more
-// functions and other identifiers.
+// constants returns the table of a build in testdata/constants, made by esbuild: the original
+// build, one that differs from it by a constant (--define), and one with modules in another order,
+// more functions and other identifiers.
 func constants(t *testing.T, name string) *symbols.Table {
 	t.Helper()
 	path := filepath.Join("testdata", "constants", name+".js")
@@ -59,7 +59,7 @@ func TestRecompiled(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, x.want) {
-			t.Errorf("%s: recompiled are %q, not %q", x.about, got, x.want)
+			t.Errorf("%s: the recompiled functions are %q, not %q", x.about, got, x.want)
 		}
 	}
 }

@@ -83,15 +83,15 @@ func judge(t *testing.T, j edited.Judgement) {
 		t.Error(fault)
 	}
 	if j.Recompiled > 1 {
-		t.Errorf("%d functions are recompiled; terser inlines an edited function into one alone", j.Recompiled)
+		t.Errorf("%d functions are recompiled, want 1, into which terser inlines an edited function", j.Recompiled)
 	}
 	if j.Edited == 0 {
 		t.Error("nothing was edited")
 	}
 }
 
-// TestBuilds does the same with complete builds in $SOURCEMAPS, which node test/bundlers/edits.js
-// makes. With -update it records the first pair of each bundler.
+// TestBuilds makes the same comparison with complete builds in $SOURCEMAPS, which node
+// test/bundlers/edits.js makes. With -update it records the first pair of each bundler.
 func TestBuilds(t *testing.T) {
 	all, err := bundles.Read(bundles.Dir(t))
 	if err != nil {

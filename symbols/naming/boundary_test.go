@@ -51,7 +51,7 @@ func TestNewestSources(t *testing.T) {
 		}
 	}
 	if got := newestSources(scripts[:1]); got != nil {
-		t.Errorf("of one build: got %v, want nil", got)
+		t.Errorf("with one build: got %v, want nil", got)
 	}
 }
 

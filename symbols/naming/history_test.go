@@ -25,6 +25,6 @@ func TestHistory(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if (&History{}).URL("c3") != "" || len((*Symbolizer)(nil).History("r").Commits) > 0 {
-		t.Error("nothing is known, and something is said")
+		t.Error("got commits without a history")
 	}
 }

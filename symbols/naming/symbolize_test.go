@@ -25,10 +25,10 @@ func TestBefore(t *testing.T) {
 		problem Problem // of changed, which is not a function of any table
 	}{
 		{"both", New(first).Before(New(second)), "first", "other", OtherBuild},
-		{"the other way round", New(second).Before(New(first)), "second", "other", OtherBuild},
-		{"one that knows nothing", New(empty).Before(New(first)), "first", "b", OtherBuild},
-		{"before none", New(first).Before(nil), "first", "b", OtherBuild},
-		{"none before", (*Symbolizer)(nil).Before(New(second)), "second", "other", OtherBuild},
+		{"in reverse order", New(second).Before(New(first)), "second", "other", OtherBuild},
+		{"with an empty library", New(empty).Before(New(first)), "first", "b", OtherBuild},
+		{"with a nil library", New(first).Before(nil), "first", "b", OtherBuild},
+		{"a nil library first", (*Symbolizer)(nil).Before(New(second)), "second", "other", OtherBuild},
 		{"three", New(empty).Before(New(first)).Before(New(second)), "first", "other", OtherBuild},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,12 +47,12 @@ func TestBefore(t *testing.T) {
 		})
 	}
 	if (*Symbolizer)(nil).Before(nil).Begin() != nil || New(empty).Before(New(empty)).Begin() != nil {
-		t.Error("nothing can name")
+		t.Error("a symbolizer without tables begins to name")
 	}
 	both := New(first).Before(New(second))
 	before := both.Generation()
 	if second.n++; both.Generation() == before {
-		t.Error("the generation does not depend on the second")
+		t.Error("the generation does not depend on the second library")
 	}
 }
 
@@ -70,7 +70,7 @@ func TestCoverageAdd(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	if b.Missing[0].Resource != "b0" || len(b.Missing) != listedMissing {
-		t.Error("the other one was changed")
+		t.Error("the argument was changed")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestNames(t *testing.T) {
 		elsewhere:           elsewhere,
 	} {
 		if got := names.Of("A", raw); got != want {
-			t.Errorf("%v is %v, not %v", raw, got, want)
+			t.Errorf("%v becomes %v, not %v", raw, got, want)
 		}
 	}
 	c := names.Coverage()
@@ -186,7 +186,7 @@ func TestNewestPlace(t *testing.T) {
 		t.Errorf("coverage %+v", c)
 	}
 	if alone := name(l, "A", old).Of("A", old); alone != source("renderRow", 10) {
-		t.Errorf("without the newer build it is %v", alone)
+		t.Errorf("without the newer build: %v", alone)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestReleases(t *testing.T) {
 	for release, want := range map[string]trie.Frame{"A": source("renderRow", 10), "B": source("renderCell",
 		10), "C": f} {
 		if got := names.Of(release, f); got != want {
-			t.Errorf("of %s: %v, not %v", release, got, want)
+			t.Errorf("release %s: %v, not %v", release, got, want)
 		}
 	}
 	if m := names.Coverage().Missing; len(m) != 1 || m[0].Problem != SeveralBuilds {
@@ -329,6 +329,6 @@ func TestShiftedKeys(t *testing.T) {
 		}
 	}
 	if gone := names.Of("A", frames["A30"]); gone == names.Of("B", frames["B31"]) {
-		t.Errorf("what is gone is %v", gone)
+		t.Errorf("the deleted function is %v", gone)
 	}
 }

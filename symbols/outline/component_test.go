@@ -18,7 +18,7 @@ func TestComponentScripts(t *testing.T) {
 		{"capitals", "<SCRIPT>a</Script>", "        a         "},
 		{"not closed", "<script>a", "        a"},
 		{"tag not closed", "<script a", "         "},
-		{"closed at once", `<script src="a.js"/><p>b</p>`, strings.Repeat(" ", 28)},
+		{"self-closing", `<script src="a.js"/><p>b</p>`, strings.Repeat(" ", 28)},
 		{"data", `<script type="application/ld+json">{}</script>`, strings.Repeat(" ", 46)},
 		{"comment", "<!-- <script>a</script> --><script>b</script>", strings.Repeat(" ", 35) + "b         "},
 		{"comment not closed", "<!-- <script>a</script>", strings.Repeat(" ", 23)},

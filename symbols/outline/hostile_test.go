@@ -104,7 +104,7 @@ func checkFunctions(t *testing.T, text []byte, language outline.Language) {
 		}
 		if f.Parent >= 0 {
 			if around := functions[f.Parent]; !around.Kind.Written() || around.Start > f.Start || around.End < f.End {
-				t.Fatalf("function %d: %+v is not around %+v", i, around, f)
+				t.Fatalf("function %d: %+v does not enclose %+v", i, around, f)
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func TestNames(t *testing.T) {
 		{"comma", "const a=(0,function¦(){})", list("function")},
 		{"operators", "const a=b||function¦(){},c=b?¦()=>1:¦()=>2,d=!function¦(){}", list("function", "arrow", "arrow",
 			"function")},
-		{"called at once", "const a=(function¦(){})();const b=(¦()=>{})();!function¦(){}()", list("function for a",
+		{"called immediately", "const a=(function¦(){})();const b=(¦()=>{})();!function¦(){}()", list("function for a",
 			"arrow for b", "function")},
 		{"member of a function", "const a=function¦(){}.bind(b)", list("function")},
 		{"assignments", "a=function¦(){};a??=¦()=>1;a||=¦()=>1;a&&=¦()=>1;a+=¦()=>1;a=b=¦()=>1", list("function a",

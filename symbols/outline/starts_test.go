@@ -181,7 +181,7 @@ func TestBundles(t *testing.T) {
 					delete(got, f.place)
 				}
 				if len(got) > 1 {
-					t.Errorf("functions that are none: %v", got)
+					t.Errorf("unexpected functions: %v", got)
 				}
 			})
 		}

@@ -192,7 +192,7 @@ func BenchmarkCodeowners(b *testing.B) {
 	}
 	for b.Loop() { // only the first line matches, so all are tried
 		if c.Team("packages/checkout/src/components/table/Row.tsx") != "@acme/everyone" {
-			b.Fatal("another team")
+			b.Fatal("a wrong team")
 		}
 	}
 }
@@ -223,7 +223,7 @@ func BenchmarkHostilePattern(b *testing.B) {
 			}
 			for b.Loop() {
 				if c.Team(tt.path) != "" {
-					b.Fatal("it fits")
+					b.Fatal("it matches")
 				}
 			}
 		})

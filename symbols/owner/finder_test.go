@@ -108,6 +108,6 @@ func TestFinderRemembers(t *testing.T) {
 		t.Errorf("got %v and %v", a, b)
 	}
 	if len(x.known) != 4 {
-		t.Errorf("%d things remembered of 4", len(x.known))
+		t.Errorf("%d of 4 origins are remembered", len(x.known))
 	}
 }

@@ -81,7 +81,7 @@ func TestFoldAndOnly(t *testing.T) {
 			},
 			[]string{"(framework react-dom) 2 of 3", "/Row 8 of 2"},
 		},
-		"what the browser does is whose it was for": {
+		"browser work belongs to its caller": {
 			[]string{"react-dom:a > map > react-dom:b > appendChild 4", "/a > querySelector 2",
 				"/a > lodash:each > forEach > /b 1", "click 3", "/a > (gc) 6", "react-dom:a > (gc) 7"},
 			[]string{
@@ -97,7 +97,7 @@ func TestFoldAndOnly(t *testing.T) {
 			[]string{"/a 2 of 2", "/a > /a > /b > (package lodash) > /a 1 of 1"},
 			[]string{"/a 2 of 2", "/a > /a > /b > /a 1 of 1"},
 		},
-		"scripts without symbols, and what is hidden": {
+		"scripts without symbols, and hidden code": {
 			[]string{"!f > !g > add 1", "(third-party ads.example) > /a > (unknown) 2", "(unknown) > x 3"},
 			[]string{"(third-party ads.example) > /a > (unknown) 2 of 1", "(unknown) 3 of 1", "f > g > add 1 of 1"},
 			[]string{"(unknown) 3 of 1", "(unmapped) 1 of 1", "/a 2 of 1"},
@@ -159,7 +159,7 @@ func FuzzFoldLaws(f *testing.F) {
 			}
 			checkSums(t, name, got, a)
 			if !rewrite(got, of).Equal(got) {
-				t.Errorf("%s twice is not once", name)
+				t.Errorf("applying %s twice is not the same as once", name)
 			}
 			if !rewrite(trie.Merge(a, b), of).Equal(trie.Merge(got, rewrite(b, of))) {
 				t.Errorf("%s does not commute with merging", name)
@@ -172,7 +172,7 @@ func FuzzFoldLaws(f *testing.F) {
 		}, true)
 		checkFunctions(t, "OnlyApp", a, only, func(o Owner) bool { return o.Kind == App }, false)
 		if !OnlyApp(folded, of).Equal(only) {
-			t.Error("OnlyApp of what is folded is another")
+			t.Error("OnlyApp of a folded profile differs")
 		}
 		if !before.Equal(a) {
 			t.Error("the input was changed")
@@ -184,7 +184,7 @@ func FuzzFoldLaws(f *testing.F) {
 func checkSums(t *testing.T, name string, got, want *trie.Profile) {
 	t.Helper()
 	if got.Views != want.Views || got.Traces != want.Traces || len(got.Groups) != len(want.Groups) {
-		t.Fatalf("%s: other views, traces or groups", name)
+		t.Fatalf("%s: different views, traces or groups", name)
 	}
 	for i := range want.Groups {
 		g, w := &got.Groups[i], &want.Groups[i]

@@ -27,10 +27,10 @@ func TestOwnerTexts(t *testing.T) {
 			t.Errorf("frame %v, want %v", f, want)
 		}
 		if back := Default().Of(f, Origin{}); back.String() != text {
-			t.Errorf("the frame of %q is that of %q", text, back)
+			t.Errorf("the frame of %q has the owner %q", text, back)
 		}
 		if !o.Is(text) || !o.Is(string(o.Kind)) || o.Is("package") != (o.Kind == Package) || o.Is("react-dom") {
-			t.Errorf("%q: wrong about what it is", text)
+			t.Errorf("%q: wrong kind", text)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestPattern(t *testing.T) {
 		}
 		for _, path := range strings.Fields(tt.fits) {
 			if path = strings.ReplaceAll(path, "|", " "); !p.fits(strings.Split(path, "/")) {
-				t.Errorf("%s does not fit %s", tt.pattern, path)
+				t.Errorf("%s does not match %s", tt.pattern, path)
 			}
 		}
 		for _, path := range strings.Fields(tt.not) {
@@ -95,7 +95,7 @@ func TestPathRules(t *testing.T) {
 		}
 	}
 	if got, ok := rules[1:].of("b.ts"); ok {
-		t.Errorf("got %q where no rule fits", got)
+		t.Errorf("got %q where no rule matches", got)
 	}
 	if got, ok := rules.of(strings.Repeat("a", maxPath+1)); ok {
 		t.Errorf("got %q for a path that is too long", got)

@@ -173,7 +173,7 @@ func TestOfFramesWithoutSource(t *testing.T) {
 		trie.FrameOther:             {Kind: Unknown},
 		"(third-party ads.example)": {Kind: ThirdParty, Name: "ads.example"},
 		"(extension)":               {Kind: Extension},
-		"(app of somebody)":         {Kind: Browser},
+		"(app of another)":          {Kind: Browser},
 	} {
 		if got := rules.Of(trie.Frame{Name: name}, Origin{}); got != want {
 			t.Errorf("%q: got %+v, want %+v", name, got, want)
@@ -189,7 +189,7 @@ func TestFrameworks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if slices.Contains(frameworks[:i], name) {
-			t.Errorf("%s stands twice", name)
+			t.Errorf("%s occurs twice", name)
 		}
 	}
 }

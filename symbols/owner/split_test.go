@@ -74,7 +74,7 @@ func checkSplit(t *testing.T, p *trie.Profile) {
 	}
 	for n, w := range want {
 		if got[n] != w {
-			t.Errorf("a node has %v, it had %v", got[n], w)
+			t.Errorf("a node has %v, but had %v", got[n], w)
 		}
 	}
 	if len(got) != len(want) {

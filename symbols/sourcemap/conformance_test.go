@@ -54,19 +54,19 @@ func comparePlainly(t *testing.T, m *Map, b []byte) {
 		}
 		if content := want.SourcesContent[i]; (content == nil) != (s.Content == nil) || content != nil &&
 			*content != string(s.Content) {
-			t.Errorf("source %d has another content", i)
+			t.Errorf("source %d has different content", i)
 		}
 		if ignored := slices.Contains(append(want.IgnoreList, want.OldIgnoreList...), i); s.Ignored != ignored {
 			t.Errorf("source %d is ignored: %v", i, s.Ignored)
 		}
 	}
 	if !slices.Equal(plainOf(m).Mappings, decodePlainly(want.Mappings)) {
-		t.Error("other mappings")
+		t.Error("different mappings")
 	}
 	t.Logf("%d sources, %d names, %d mappings", len(m.Sources), len(m.Names), len(m.Mappings()))
 }
 
-// decodePlainly decodes sorted, valid mappings by the text of ECMA-426.
+// decodePlainly decodes sorted, valid mappings following the text of ECMA-426.
 func decodePlainly(text string) (mappings []plain) {
 	var sum [5]int32
 	for line, group := range strings.Split(text, ";") {
@@ -139,7 +139,7 @@ func checkFunction(t *testing.T, p *Positions, m *Map, row []any) {
 	line, column := int32(row[0].(float64))-1, int32(row[1].(float64))-1
 	offset := p.Offset(line, column)
 	if l, c := p.Place(offset); l != line || c != column {
-		t.Errorf("%d:%d is found at %d:%d", line, column, l, c)
+		t.Errorf("%d:%d was found at %d:%d", line, column, l, c)
 	}
 	begin := p.text[offset:]
 	identifier := begin[0] == '_' || begin[0] == '$' || begin[0] >= 0x80 || begin[0]|0x20 >= 'a' && begin[0]|0x20 <= 'z'

@@ -39,7 +39,7 @@ func checkMap(t *testing.T, m *Map, limits Limits) {
 	t.Helper()
 	if m.Lines() > limits.Lines || len(m.Sources) > limits.Sources || len(m.Names) > limits.Names ||
 		len(m.Mappings()) > limits.Mappings {
-		t.Fatal("the map is over its limits")
+		t.Fatal("the map exceeds its limits")
 	}
 	next := 0
 	for line := range m.Lines() {
@@ -59,10 +59,10 @@ func checkMap(t *testing.T, m *Map, limits Limits) {
 				t.Fatalf("line %d: %+v has an index out of range", line, mapping)
 			}
 			if mapping.SourceLine < 0 || mapping.SourceColumn < 0 || mapping.Source < 0 && mapping.Name >= 0 {
-				t.Fatalf("line %d: %+v can not be", line, mapping)
+				t.Fatalf("line %d: %+v is impossible", line, mapping)
 			}
 			if at := m.At(int32(line), mapping.Column); at < first+i || m.Mappings()[at].Column != mapping.Column {
-				t.Fatalf("line %d: %+v is not found, but %d", line, mapping, at)
+				t.Fatalf("line %d: found mapping %d instead of %+v", line, at, mapping)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func TestPositions(t *testing.T) {
 		{"after a byte order mark", "\ufeffab", 3, 0, 0},
 		{"byte order mark and more", "\ufeffäb\nc", 5, 0, 1},
 		{"only the first byte order mark", "\ufeff\ufeffb", 6, 0, 1},
-		{"byte order mark alone", "\ufeff", 3, 0, 0},
+		{"only a byte order mark", "\ufeff", 3, 0, 0},
 		{"beyond a block", long, 200 + 2 + 4*50, 0, 201 + 100},
 		{"line beyond a block", long, 200 + 2 + 4*100, 0, 401},
 		{"in the line after", long, 200 + 2 + 4*100 + 1 + 2*70, 1, 70},

@@ -68,7 +68,7 @@ func TestKeys(t *testing.T) {
 			}
 			for i, s := range m.Sources {
 				if (s.Content == nil) != (c.want.Sources[i].Content == nil) {
-					t.Errorf("content of source %d: %q, which differs in being there", i, s.Content)
+					t.Errorf("source %d: content %q instead of none, or the reverse", i, s.Content)
 				}
 			}
 		})
@@ -133,7 +133,7 @@ func TestShares(t *testing.T) {
 		t.Error("the content was copied")
 	}
 	if cap(content) != len(content) {
-		t.Errorf("a content of %d bytes has room for %d", len(content), cap(content))
+		t.Errorf("a content of %d bytes has the capacity %d", len(content), cap(content))
 	}
 }
 
@@ -159,7 +159,7 @@ func TestMappings(t *testing.T) {
 			{Column: 1, Source: 1, SourceLine: 2, SourceColumn: 3, Name: -1},
 			{Column: 2, Source: 1, SourceLine: 2, SourceColumn: 3, Name: 1},
 		}}},
-		{"columns begin anew, the rest goes on", "CCCC;CAAA", [][]Mapping{
+		{"columns restart, other fields continue", "CCCC;CAAA", [][]Mapping{
 			{{Column: 1, Source: 1, SourceLine: 1, SourceColumn: 1, Name: -1}},
 			{{Column: 1, Source: 1, SourceLine: 1, SourceColumn: 1, Name: -1}},
 		}},
@@ -236,9 +236,9 @@ func TestOutside(t *testing.T) {
 		}
 	}
 	if m.At(0, 0) != -1 || m.At(0, 1) != 0 || m.At(0, 1<<31-1) != 0 {
-		t.Error("wrong mapping in the line that is there")
+		t.Error("wrong mapping in the existing line")
 	}
 	if empty := new(Map); empty.Lines() != 0 || empty.At(0, 0) != -1 {
-		t.Error("a map without anything has lines")
+		t.Error("an empty map has lines")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRefuse checks that invalid maps are refused with the place and the reason.
+// TestRefuse checks that invalid maps are rejected with the place and the reason.
 func TestRefuse(t *testing.T) {
 	mappings := func(s string) string {
 		return `{"version":3,"sources":["a"],"names":["x"],"mappings":"` + s + `"}`
@@ -19,7 +19,7 @@ func TestRefuse(t *testing.T) {
 		{"white space", " \n", "the file is empty"},
 		{"HTML", "\n<!doctype html><title>404",
 			"byte 1: an HTML or XML page; did a server respond with it because it has no map?"},
-		{"guard alone", ")]}'", "byte 0: nothing after the line )]}"},
+		{"only the guard", ")]}'", "byte 0: nothing after the line )]}"},
 		{"text", "Not found", "byte 0: found 'N', want an object, a source map,"},
 		{"array", "[1]", "byte 0: found an array, want an object, a source map,"},
 		{"null", "null", "byte 0: found null, want an object, a source map,"},
@@ -32,13 +32,13 @@ func TestRefuse(t *testing.T) {
 		{"no sources", `{"version":3,"mappings":""}`, "sources is missing"},
 		{"no mappings", `{"version":3,"sources":[]}`, "mappings is missing"},
 		{"two maps", mappings("A") + mappings("A"), "byte 58: an object after the end of the map"},
-		{"cut off in a string", `{"version":3,"mappings":"AAAA`, "mappings: byte 24: unterminated string"},
-		{"cut off at a backslash", `{"version":3,"file":"a\`, "file: byte 20: unterminated string"},
-		{"cut off in an array", `{"version":3,"sources":["a",`,
+		{"truncated in a string", `{"version":3,"mappings":"AAAA`, "mappings: byte 24: unterminated string"},
+		{"truncated at a backslash", `{"version":3,"file":"a\`, "file: byte 20: unterminated string"},
+		{"truncated in an array", `{"version":3,"sources":["a",`,
 			"sources[1]: byte 28: found the end of the file, want a string"},
-		{"cut off after a key", `{"version"`, "byte 10: found the end of the file, want a colon"},
-		{"cut off in an unknown value", `{"x":[[{}`, "byte 5: unterminated value"},
-		{"cut off in an unknown string", `{"x":["`, "byte 6: unterminated string"},
+		{"truncated after a key", `{"version"`, "byte 10: found the end of the file, want a colon"},
+		{"truncated in an unknown value", `{"x":[[{}`, "byte 5: unterminated value"},
+		{"truncated in an unknown string", `{"x":["`, "byte 6: unterminated string"},
 		{"no value", `{"x":}`, "byte 5: found '}', want a value"},
 		{"no comma", `{"version":3 "file":""}`, "byte 13: found a string, want a comma or the end of the object"},
 		{"comma at the end", `{"version":3,}`, "byte 13: found '}', want a key"},
@@ -87,7 +87,7 @@ func TestRefuse(t *testing.T) {
 				"into this file"},
 		{"sections within sections", sections(`{"offset":{"line":0,"column":0},"map":{"version":3,"sections":[]}}`),
 			"sections[0]: map: nested sections are not supported"},
-		{"sections that go back", sections(`{"offset":{"line":1,"column":5},` + sub +
+		{"sections out of order", sections(`{"offset":{"line":1,"column":5},` + sub +
 			`},{"offset":{"line":1,"column":4},` + sub + `}`),
 			"sections[1]: it begins at line 1, column 4, before the previous section"},
 		{"no offset", sections(`{` + sub + `}`), "sections[0]: no offset"},
@@ -99,7 +99,7 @@ func TestRefuse(t *testing.T) {
 			"sections[1]: map: mappings: byte 0: source 0, but there are 0"},
 		{"section of another version", sections(`{"map":{"version":1}}`),
 			"sections[0]: map: version: 1 is not supported, only 3"},
-		{"section before its begin",
+		{"section before its start",
 			sections(`{"offset":{"line":0,"column":7},"map":{"version":3,"sources":[],"mappings":"D"}}`),
 			"sections[0]: map: mappings: byte 0: column -1 is out of range"},
 		{"section beyond 32 bits",
@@ -111,7 +111,7 @@ func TestRefuse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := Read([]byte(c.text), Limits{})
 			if err == nil {
-				t.Fatalf("read as %+v", m)
+				t.Fatalf("accepted as %+v", m)
 			}
 			if want := "source map: " + c.want; err.Error() != want {
 				t.Errorf("got  %s\nwant %s", err, want)
@@ -120,7 +120,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestLimits checks that maps over a limit are refused, and maps at the limit are accepted.
+// TestLimits checks that maps over a limit are rejected, and maps at the limit are accepted.
 func TestLimits(t *testing.T) {
 	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 	section := `{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":["x"],"mappings":"A,C"}}`
@@ -202,11 +202,11 @@ func TestHostile(t *testing.T) {
 		return `{"version":3,"sources":["a"],"mappings":"` + strings.Repeat(s, size/len(s)) + `"}`
 	}
 	for name, text := range map[string]string{
-		"commas":               mappings(","),
-		"lines":                mappings(";"),
-		"mappings":             mappings("A,"),
-		"columns that go back": `{"version":3,"sources":[],"mappings":"+/////D,` + strings.Repeat("D,", size/2) + `"}`,
-		"columns that go round": `{"version":3,"sources":[],"mappings":"+/////B,` + strings.Repeat("C,D,F,H,",
+		"commas":             mappings(","),
+		"lines":              mappings(";"),
+		"mappings":           mappings("A,"),
+		"decreasing columns": `{"version":3,"sources":[],"mappings":"+/////D,` + strings.Repeat("D,", size/2) + `"}`,
+		"alternating columns": `{"version":3,"sources":[],"mappings":"+/////B,` + strings.Repeat("C,D,F,H,",
 			size/8) + `"}`,
 		"names":       array("names", `""`),
 		"sources":     array("sources", `""`),
@@ -223,7 +223,7 @@ func TestHostile(t *testing.T) {
 		"nesting":     `{"x":` + strings.Repeat("[", size),
 		"backslashes": `{"x":"` + strings.Repeat(`\\`, size/2),
 		"quotes":      `{"file":"` + strings.Repeat(`\"`, size/2) + `"}`,
-		"sources again and again": `{"version":3,` +
+		"repeated sources": `{"version":3,` +
 			strings.Repeat(`"sources":["",""],`, size/18) + `"mappings":""}`,
 	} {
 		t.Run(name, func(t *testing.T) {

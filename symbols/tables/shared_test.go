@@ -68,8 +68,8 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// Two stores on the same files are equivalent if each refreshes before each operation, and each is
-// right about its own changes without refreshing.
+// Two stores on the same files are equivalent if each refreshes before each operation. Each knows
+// its own changes without refreshing.
 func TestRandomShared(t *testing.T) {
 	all := bodies{}
 	for seed := range uint64(8) {
@@ -108,7 +108,7 @@ func TestRandomShared(t *testing.T) {
 	}
 }
 
-// The tables of a build may go to one node and its upload to another.
+// The tables of a build may be sent to one node and its upload to another.
 func TestSharedUpload(t *testing.T) {
 	files := newMemory()
 	files.shared = true
@@ -132,7 +132,7 @@ func TestSharedUpload(t *testing.T) {
 		t.Error(err)
 	}
 	if len(stores[0].Uploads()) != 0 {
-		t.Error("the other one knows of it already")
+		t.Error("the other store has the upload before it refreshes")
 	}
 	if err := stores[0].Sweep(); err != nil || len(stores[0].Uploads()) != 1 {
 		t.Errorf("got %+v, %v", stores[0].Uploads(), err)

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/symbols"
 )
 
-// Data sent to the store of a site is in no other store, and is still there after all are reopened.
+// Data sent to the store of a site is in no other store, and remains after all stores are reopened.
 func TestSites(t *testing.T) {
 	f := newMemory()
 	open := func() *Sites {
@@ -63,7 +63,7 @@ func TestSites(t *testing.T) {
 	}
 	for _, bad := range []string{"", "..", "a/b", "A", string(slices.Repeat([]byte("a"), 33))} {
 		if _, err := s.Site(bad); err == nil {
-			t.Errorf("%q is the name of a site", bad)
+			t.Errorf("%q is accepted as the name of a site", bad)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (m *model) isNamed(hash string) bool {
 	return slices.ContainsFunc(m.uploads, func(u symbols.Upload) bool { return hashesOf(u)[hash] })
 }
 
-// old returns the tables without an upload that were not put recently, oldest first.
+// old returns the tables without an upload that were not stored recently, oldest first.
 func (m *model) old() []string {
 	hashes := slices.DeleteFunc(slices.Sorted(maps.Keys(m.tables)), func(hash string) bool {
 		return m.isNamed(hash) || m.now.Sub(m.tables[hash].put) < unnamedFor
@@ -123,7 +123,7 @@ func (m *model) sweep(retention time.Duration) {
 	}
 }
 
-// content returns the content of responses as a text.
+// content returns the content of responses as text.
 func (m *model) content() string {
 	ids := ""
 	for _, u := range m.uploads {
@@ -178,7 +178,7 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 		}
 		generation = x.store.Generation()
 		if old, ok := contents[generation]; ok && old != x.content() {
-			t.Fatalf("generation %s is that of %s and of %s", generation, old, x.content())
+			t.Fatalf("generation %s has the contents %s and %s", generation, old, x.content())
 		}
 		contents[generation] = x.content()
 		checkStore(t, x.store, x.model)
@@ -188,7 +188,7 @@ func testRandom(t *testing.T, all bodies, most int64, r *rand.Rand) {
 		}
 		checkStore(t, reader, x.model)
 		if x.damaged != x.store.Stats().Damaged {
-			t.Fatalf("%d damaged files were told, not %d", x.damaged, x.store.Stats().Damaged)
+			t.Fatalf("%d damaged files were reported, not %d", x.damaged, x.store.Stats().Damaged)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (x *run) step() (reopened bool) {
 			x.Fatal(err)
 		}
 		x.sweep(testRetention)
-		x.damaged = x.store.Stats().Damaged // some may be gone
+		x.damaged = x.store.Stats().Damaged // some may have been deleted
 	case 6:
 		_ = x.files.Write("uploads/x.json.tmp", []byte("{"))
 		_ = x.files.Write("tables/y.tmp", []byte("half"))
@@ -225,7 +225,7 @@ func (x *run) step() (reopened bool) {
 		return true
 	case 7:
 		x.damage()
-		x.open() // else it is in memory
+		x.open() // otherwise the table is in memory
 		return true
 	}
 	return false
@@ -239,18 +239,18 @@ func (x *run) put() {
 	old, ok := x.tables[hash]
 	if ok && old.named >= named {
 		if stored || err != nil {
-			x.Fatalf("put %d, there is %d: %v, %v", named, old.named, stored, err)
+			x.Fatalf("put %d names where there are %d: %v, %v", named, old.named, stored, err)
 		}
 		return
 	}
 	x.evict(x.most - n)
 	if _, full := errors.AsType[*FullError](err); full != (x.bytes()+n > x.most) || !full && (err != nil || !stored) {
-		x.Fatalf("put %d bytes to %d of %d: %v, %v", n, x.bytes(), x.most, stored, err)
+		x.Fatalf("put %d bytes, with %d of %d in use: %v, %v", n, x.bytes(), x.most, stored, err)
 	} else if !full {
 		x.tables[hash] = modelTable{named, n, x.now}
 		x.date(tableName(hash), x.now)
 	}
-	x.damaged = x.store.Stats().Damaged // it may be the replacement
+	x.damaged = x.store.Stats().Damaged // the table may replace a damaged one
 }
 
 func (x *run) upload() {
@@ -398,7 +398,7 @@ func TestFull(t *testing.T) {
 	var room error
 	s, err := Open(newMemory(), Options{MaxSize: int64(2*len(b) + 3), Room: func(n int64) error {
 		if n < 100 {
-			t.Errorf("asked for room for %d bytes", n)
+			t.Errorf("the store checked for %d bytes of free space", n)
 		}
 		return room
 	}})
@@ -450,7 +450,7 @@ func TestReplaced(t *testing.T) {
 				}
 				if table, err := s.Table(hash); err == nil {
 					if n := countsOf(table).Named; n < last {
-						t.Errorf("%d are named, %d were", n, last)
+						t.Errorf("%d functions are named, %d were before", n, last)
 					} else {
 						last = n
 					}

@@ -114,11 +114,11 @@ func TestGone(t *testing.T) {
 		}
 	}
 	if n := len(h.bodies); n > 0 {
-		t.Errorf("%d places are taken", n)
+		t.Errorf("%d slots are in use", n)
 	}
 }
 
-// An upload without room on the disk is refused with Retry-After.
+// An upload is rejected with Retry-After if the disk is full.
 func TestFull(t *testing.T) {
 	hash, body := table(t, "app", 3)
 	var room error
@@ -146,7 +146,7 @@ func TestFull(t *testing.T) {
 	}
 	if w := put(other, more); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(),
 		"--max-symbols") {
-		t.Errorf("more than all may take: %d %s", w.Code, w.Body)
+		t.Errorf("over the total limit: %d %s", w.Code, w.Body)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestSlowBody(t *testing.T) {
 	}
 	h.stall = 10 * time.Millisecond
 	if status := send(time.Second); status != http.StatusRequestTimeout {
-		t.Errorf("a body that stands still: %d", status)
+		t.Errorf("a stalled body: %d", status)
 	}
 }
 

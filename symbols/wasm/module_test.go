@@ -98,13 +98,13 @@ func TestReadRefuses(t *testing.T) {
 		{"length of 35 bits", module([]byte{3, 0xff, 0xff, 0xff, 0xff, 0x7f}), "more than 32 bits"},
 		{"name over the section", module(section(0, []byte{5, 'n'}), section(3, []byte("aaaaaaaa"))),
 			"byte 11: a length of 5, but 1 bytes are left"},
-		{"cut name section", module(section(0, text("name"), []byte{1, 4, 1, 0, 9, 'a'})),
+		{"truncated name section", module(section(0, text("name"), []byte{1, 4, 1, 0, 9, 'a'})),
 			"byte 20: a length of 9, but 1 bytes are left"},
-		{"more names than there are", module(section(0, text("name"), section(1, number(1<<31)))), "unexpected end"},
+		{"fewer names than stated", module(section(0, text("name"), section(1, number(1<<31)))), "unexpected end"},
 		{"unknown import", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"), []byte{9})))),
 			"an import of the unknown kind 9"},
-		{"more imports than there are", module(section(sectionImport, number(1<<31))), "unexpected end"},
-		{"limits without end", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"),
+		{"fewer imports than stated", module(section(sectionImport, number(1<<31))), "unexpected end"},
+		{"unterminated limits", module(section(sectionImport, vector(slices.Concat(text("a"), text("b"),
 			[]byte{kindMemory, 0}, bytes.Repeat([]byte{0x80}, 11))))), "more than 64 bits"},
 		{"export", module(section(sectionExport, vector(text("a")))), "unexpected end"},
 	} {
@@ -150,7 +150,7 @@ func TestReadGo(t *testing.T) {
 			t.Errorf("function %d of %d imports is %q", i, m.Imports, m.names[i])
 		}
 	}
-	// Exports and names number functions in the same way.
+	// Exports and names use the same function numbers.
 	for name, want := range map[string]string{"run": "wasm_export_run", "getsp": "wasm_export_getsp"} {
 		i, ok := exported(data)[name]
 		if !ok || m.Function(i) != want {

@@ -32,13 +32,13 @@ func TestRenameRecorded(t *testing.T) {
 	}
 	frames := recordedFrames(t)
 	named, other := mustRead(t, fib, "fib.wasm"), mustRead(t, module(), "other.wasm")
-	// The module that was run in three forms is the only one, or one of two.
+	// The module, run in three forms, is the only one, or one of two.
 	for _, modules := range []Modules{{named}, {named, other}} {
 		got := map[string]bool{}
 		for f := range frames {
 			got[f.Resource+" "+modules.Rename(f).Name] = true
 			if f.Resource == "file:///record.mjs" && modules.Rename(f) != f {
-				t.Errorf("%+v is of JavaScript", f)
+				t.Errorf("%+v is a JavaScript frame", f)
 			}
 		}
 		for url, known := range map[string]bool{
@@ -89,7 +89,7 @@ func large(n int) []byte {
 	return module(padding(n - len(module(padding(some))) + some))
 }
 
-// TestHashes has URLs that V8 used for modules with these bytes.
+// TestHashes tests URLs that V8 used for modules with these bytes.
 func TestHashes(t *testing.T) {
 	for _, c := range []struct {
 		url  string

@@ -9,10 +9,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate/releases"
 )
 
-// causeViews is how many page views each of two releases has.
+// causeViews is the number of page views of each of the two releases.
 const causeViews = 4_000
 
-// causing draws changes with a planted cause, and counts how often it is the one that is said.
+// causing draws changes with a planted cause, and counts how often the reported cause is the
+// planted one.
 func causing(seeds int, progress io.Writer) ([]figure, error) {
 	var runs, first, three, quiet, silent int64
 	for _, kind := range releases.Kinds() {
@@ -37,7 +38,7 @@ func causing(seeds int, progress io.Writer) ([]figure, error) {
 				}
 			}
 		})
-		fmt.Fprintf(progress, "%-50s %4d changes: first %d, in three %d, said %d\n", kind, of.Load(), right.Load(),
+		fmt.Fprintf(progress, "%-50s %4d changes: first %d, in three %d, reported %d\n", kind, of.Load(), right.Load(),
 			listed.Load(), said.Load())
 		if kind == releases.None || kind == releases.All {
 			quiet, silent = quiet+of.Load(), silent+of.Load()-said.Load()
@@ -47,7 +48,7 @@ func causing(seeds int, progress io.Writer) ([]figure, error) {
 	}
 	return []figure{
 		{"cause/changes", float64(runs), "changes with a cause", ""},
-		{"cause/first", float64(first) / float64(max(runs, 1)), "of them: it is the first one that is said", ">= 0.9"},
+		{"cause/first", float64(first) / float64(max(runs, 1)), "of the changes: the first cause is right", ">= 0.9"},
 		{"cause/in_three", float64(three) / float64(max(runs, 1)), "of them: it is one of the first three", ">= 0.95"},
 		{"cause/silent", float64(silent) / float64(max(quiet, 1)), "of changes that no edit, label or call explains",
 			">= 0.95"},

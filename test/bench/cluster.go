@@ -16,13 +16,13 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// storeTook is the duration of a request to the store in queries of a bucket, as in the same
+// storeTook is the simulated duration of a request to the bucket's store, typical within one
 // region.
 const storeTook = 30 * time.Millisecond
 
 // sharedBucket measures queries of a day of a page in a bucket, with many traces compared with a
-// tenth of them and with a directory, and the cost of requests and bytes. The store is in the same
-// process, and slow.
+// tenth of them and with a directory, and the cost of requests and bytes. The store runs in the
+// same process, with added latency.
 func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progress io.Writer) ([]figure, error) {
 	fakebucket.Env(func(key, value string) { _ = os.Setenv(key, value) })
 	r, err := newReplay(traces)

@@ -262,7 +262,7 @@ func strataFigures(pages []*simulate.Page, all *simulate.Page, runs int) []figur
 	return []figure{
 		{"compare/interval_by_device", median(ratios), "of that without strata", ""},
 		{"compare/interval_by_page", both.Variation / width(all, simulate.By{Device: true}),
-			"of that by device alone, all pages as one", ""},
+			"of the width by device alone, all pages as one", ""},
 		{"compare/detectable_all_pages", 100 * both.Detectable, "%, heaviest function of all pages as one", ""},
 	}
 }

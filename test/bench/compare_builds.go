@@ -4,7 +4,7 @@ import "github.com/fieldtrie/fieldtrie/test/simulate"
 
 const (
 	buildViews = 20_000 // a side
-	// editedFunctions is how many functions a release edits, of some 300 that run on a page.
+	// editedFunctions is how many of the about 300 functions of a page a release edits.
 	editedFunctions = 5
 )
 

@@ -6,14 +6,14 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate"
 )
 
-// sumsFigures are those of comparisons that know of functions what rollups keep: how they vary over
-// all devices together.
+// sumsFigures measures comparisons that know only what rollups keep of functions: their variation
+// over all devices together.
 func sumsFigures(pages []*simulate.Page, runs int) []figure {
 	same, shifted, other := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews, runs)
 	for d, share := range []float64{0.2, 0.4, 0.4} {
 		shifted.B[d].Share = share
 	}
-	for d, every := range []int{3, 1, 2} { // visitors do other things by device
+	for d, every := range []int{3, 1, 2} { // visitors of each device class behave differently
 		other.A[d].Every, other.B[d].Every = every, every
 	}
 	summed := simulate.By{Device: true, Summed: true}
@@ -58,9 +58,9 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// restFigures counts functions that are called changed where all of the page changed: it became
-// slower as a whole, its visits became longer, or one function changed so much that it is much of
-// the page. The page itself has changed then, so that functions alone are counted.
+// restFigures counts functions that are reported as changed where the whole page changed: it became
+// slower as a whole, its visits became longer, or one function changed so much that it is a large
+// part of the page. The page did change in these cases, so only functions are counted.
 func restFigures(pages []*simulate.Page, byLength []*simulate.Page, runs int) []figure {
 	slower, longer, same := scenario(comparedViews, runs), scenario(comparedViews, runs), scenario(comparedViews, runs)
 	slower.B = simulate.Devices()

@@ -10,17 +10,17 @@ const (
 	versionedViews = 20_000 // a side, in 14 days
 	// versionedSigma gives page views a coefficient of variation of 0.87.
 	versionedSigma = 0.75
-	// versionedRuns is how many of the runs there are of each page: one compares all pages three
-	// times.
+	// versionedRuns divides the number of runs of each page, because one run compares all pages
+	// three times.
 	versionedRuns = 5
 )
 
-// versionFigures counts false alarms of releases that are seen by different browser versions.
+// versionFigures counts false alarms of releases with different browser versions.
 func versionFigures(pages []*simulate.Page, runs int) (out []figure) {
 	spreads := []struct {
 		name          string
 		effect        simulate.Versions
-		alarms, width string // to reach
+		alarms, width string // targets
 	}{
 		{"0", simulate.Versions{}, "<= 0.02", "<= 1.1"},
 		{"05", simulate.Versions{Spread: 0.005}, "<= 0.02", "<= 1.2"},

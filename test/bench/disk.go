@@ -19,10 +19,9 @@ import (
 // disk stores count traces and reports the space that a stored trace takes, next to the
 // same traces as gzipped JSON and gzipped pprof.
 //
-// The traces are copies of the given ones, with view ids, times and releases of their
-// own. A site's real traces are less alike, so disk also reports the space of a trace
-// unlike any before it: of each page six of ten traces are stored over and over, with and
-// without the others after them.
+// The traces are copies of the given ones with their own view ids, times and releases. Real traces
+// of a site are less alike, so disk also reports the space of a trace unlike any before it: of each
+// page, six of ten traces are stored repeatedly, with and without the others after them.
 func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	r, err := newReplay(traces)
 	if err != nil {
@@ -48,7 +47,7 @@ func disk(ctx context.Context, traces []trace, count int) ([]figure, error) {
 	}
 	known, fresh := r.distinct()
 	if len(fresh) == 0 {
-		return figures, nil // no page has enough of them
+		return figures, nil // no page has enough traces
 	}
 	first := r.random(max(count/5, 10_000), known)
 	before, err := r.fill(ctx, filepath.Join(dir, "known"), first)

@@ -14,9 +14,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/hostile"
 )
 
-// hostileFiles measures aggregate with worst-case files: for each kind one of n calls, events
+// hostileFiles measures aggregate with worst-case files: for each kind one file of n calls, events
 // or samples and one of 2n. Twice the file may take twice the time and memory. Rejected files
-// count, too: they must not take longer.
+// count, too: rejecting must not take longer.
 func hostileFiles(ctx context.Context, n int, stderr io.Writer) ([]figure, error) {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {

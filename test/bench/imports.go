@@ -29,8 +29,8 @@ import (
 // peersDir has the driver programs for peers written in JavaScript.
 const peersDir = "test/bench/peers"
 
-// wasmBrowserTest is the peer that converts .cpuprofile to pprof. Its converter cannot be
-// imported, so a copy of it is built with a driver beside its sources.
+// wasmBrowserTest is the peer that converts .cpuprofile to pprof. Its converter cannot be imported,
+// so a copy of the module is built with an additional driver.
 const wasmBrowserTest = "github.com/agnivade/wasmbrowsertest@v0.11.0"
 
 //go:embed peers/wasmbrowsertest.go
@@ -105,7 +105,7 @@ func imports(ctx context.Context, dir string, mb int, stderr io.Writer) ([]figur
 // importBench is the common state of the comparisons.
 type importBench struct {
 	dir    string // temporary
-	cache  string // of made inputs
+	cache  string // of generated inputs
 	stderr io.Writer
 }
 
@@ -117,7 +117,7 @@ func (b *importBench) build(ctx context.Context) error {
 	if _, err := b.output(ctx, "", "go", "build", "-o", b.program("aggregate"), "./cmd/aggregate"); err != nil {
 		return err
 	}
-	// Outside a module, as this project must not depend on the peer.
+	// Outside the module, because this project must not depend on the peer.
 	text, err := b.output(ctx, b.dir, "go", "mod", "download", "-json", wasmBrowserTest)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (b *importBench) made(ctx context.Context, program, extension string, mb in
 		return name, nil
 	}
 	fmt.Fprintf(b.stderr, "bench: making %s …\n", filepath.Base(name))
-	partial := name + ".partial" // not mistaken for a whole one if this is interrupted
+	partial := name + ".partial" // an interrupted run must not leave an incomplete input
 	if _, err := b.output(ctx, peersDir, "node", program, partial, strconv.Itoa(mb)); err != nil {
 		return "", err
 	}
@@ -261,7 +261,7 @@ func (b *importBench) run(ctx context.Context, args command) (cost, error) {
 	c.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		c.rss = float64(r.Maxrss) * 1024 / 1e6
-		if runtime.GOOS == "darwin" { // which counts bytes
+		if runtime.GOOS == "darwin" { // in bytes there, elsewhere in KiB
 			c.rss /= 1024
 		}
 	}

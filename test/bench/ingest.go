@@ -189,7 +189,7 @@ func startDaemon(ctx context.Context, dir string) (*daemon, error) {
 		time.Sleep(25 * time.Millisecond)
 	}
 	d.kill()
-	return nil, fmt.Errorf("ingest does not get ready:\n%s", d.log.String())
+	return nil, fmt.Errorf("ingest did not become ready:\n%s", d.log.String())
 }
 
 func (d *daemon) kill() {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A figure that misses what is aimed for fails the run, by name; one that is only reported never
-// does.
+// A figure that misses its target fails the run by name. A figure without a target never does.
 func TestJudged(t *testing.T) {
 	err := judged([]figure{{"a", 1, "ms", "<= 1"}, {"b", 1.1, "ms", "<= 1"}, {"c", 5, "times", ">= 6"},
 		{"d", 6, "times", ">= 6"}, {"e", 9, "s", ""}, {"f", 9, "s", "1"}})
@@ -15,6 +14,6 @@ func TestJudged(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := judged([]figure{{"a", 1, "ms", "<= x"}}); err == nil {
-		t.Error("a limit that is no number is taken")
+		t.Error("a target that is not a number is accepted")
 	}
 }

@@ -1,4 +1,4 @@
-// Command bench measures Fieldtrie beside its peers, in one run, on real traces.
+// Command bench measures Fieldtrie and its peers, in one run, on real traces.
 //
 //	go run ./test/bench [--json FILE] [--only PART] [DIR]
 //
@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	closes := fs.Int("closes", 200, "tabs to close for the share of traces that arrive")
 	importMB := fs.Int("import-mb", 120, "size of the synthetic recordings to import, in MB")
 	only := fs.String("only", "",
-		"measure this `PART` alone: size, merge, json, disk, rollups, ingest, sdk, imports, compare, watch, "+
+		"measure only this `PART`: size, merge, json, disk, rollups, ingest, sdk, imports, compare, watch, "+
 			"watchcost, cause, hostile, names, web or cluster")
 	builds := fs.StringArray("builds", nil,
 		"`DIR` with production builds and their true functions, see docs/benchmarks.md; repeatable")
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	compareRuns := fs.Int("compare-runs", 500, "simulated comparisons for each figure")
 	watchSeeds := fs.Int("watch-seeds", 10, "simulated months of each page for each figure")
 	watchPages := fs.Int("watch-pages", 500,
-		"pages of the site whose changes are looked for, to measure what that takes")
+		"pages of a site, to measure the cost of detecting its changes")
 	causeSeeds := fs.Int("cause-seeds", 100, "changes with each cause")
 	hostileSize := fs.Int("hostile-size", 50_000,
 		"calls, events or samples of the smaller of two hostile files of each kind")
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	webRounds := fs.Int("web-rounds", 5, "how often flame graphs are drawn; pages are changed 20 times as often")
 	clusterTraces := fs.Int("cluster-traces", 100_000, "how many traces the larger day in a bucket has that is queried")
 	ingestFor := fs.Duration("ingest-time", 10*time.Second, "how long the daemon is loaded")
-	judge := fs.Bool("judge", false, "fail if a figure does not reach what is aimed for")
+	judge := fs.Bool("judge", false, "fail if a figure misses its target")
 	if err := fs.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
 	} else if err != nil {
@@ -132,7 +132,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // "<=" is for people too
+	e.SetEscapeHTML(false) // people read "<=", too
 	e.SetIndent("", "  ")
 	if err := e.Encode(all); err != nil {
 		return err
@@ -159,7 +159,7 @@ func judged(all []figure) error {
 		}
 	}
 	if len(missed) > 0 {
-		return fmt.Errorf("%d figures miss what is aimed for:\n  %s", len(missed), strings.Join(missed, "\n  "))
+		return fmt.Errorf("%d figures miss their targets:\n  %s", len(missed), strings.Join(missed, "\n  "))
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (f figure) reached() (bool, error) {
 	}
 	limit, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil {
-		return false, fmt.Errorf("%s aims for %q: %w", f.Name, f.Reach, err)
+		return false, fmt.Errorf("target of %s, %q: %w", f.Name, f.Reach, err)
 	}
 	return f.Value <= limit && sign == "<=" || f.Value >= limit && sign == ">=", nil
 }

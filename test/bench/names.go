@@ -229,7 +229,7 @@ func sameKeys(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	return append(figures, figure{"names/one_frame_least", least, "%", ">= 99.5"}), nil
 }
 
-// otherTables offers frames the tables of the next release as if they were theirs.
+// otherTables looks up frames in the tables of the next release as if these were theirs.
 func otherTables(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	offered, refused, passed, wrong := 0, 0, 0, 0
@@ -240,7 +240,7 @@ func otherTables(builds []*namedBuild, _ io.Writer) ([]figure, error) {
 		}
 		for name, s := range old.scripts {
 			if b.scripts[name] != nil && bytes.Equal(s.Text, b.scripts[name].Text) {
-				continue // the same script is of both builds
+				continue // both builds have the same script
 			}
 			other := counterpart(name, b)
 			if other == nil {
@@ -401,7 +401,7 @@ func findTimes(s *namedScript) (own, peer float64, err error) {
 	for range times {
 		for _, p := range places {
 			if s.table.Find(p[0], p[1]) == nil {
-				return 0, 0, fmt.Errorf("%s: a function of the table is not in it", s.Name)
+				return 0, 0, fmt.Errorf("%s: a function of the table is not in the script", s.Name)
 			}
 		}
 	}

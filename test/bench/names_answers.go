@@ -96,7 +96,7 @@ func largeResponse() (*benchLibrary, *trie.Profile) {
 func stored(t *symbols.Table) *symbols.Table {
 	var text bytes.Buffer
 	if err := symbols.Encode(&text, t); err != nil {
-		panic(err) // it is one that was made here
+		panic(err) // impossible, the table was built here
 	}
 	t, err := symbols.Decode(&text)
 	if err != nil {
@@ -152,7 +152,7 @@ func namedDay(ctx context.Context, traces []trace, dayTraces, rounds int) (figur
 			if err != nil {
 				return nil, err
 			}
-			if i > 0 { // the first time nothing is in memory
+			if i > 0 { // the first query reads from disk
 				*x.to = append(*x.to, ms)
 			}
 		}

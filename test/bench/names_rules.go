@@ -13,8 +13,8 @@ import (
 // answer is the result of a rule for a function of a script.
 type answer struct {
 	name string
-	// by reports that the rule identifies the function, and not only a possible name: then file
-	// and place are those of the function.
+	// by reports that the rule identifies the function, and not only a possible name. Then file and
+	// place are the function's.
 	by           bool
 	file         string
 	line, column uint32 // from 1
@@ -133,7 +133,7 @@ func namingRules() []rule {
 	}
 }
 
-// devTools takes the name of the mapping at the parenthesis of the parameters.
+// devTools uses the name of the mapping at the parenthesis of the parameters.
 func devTools(x *namedScript, row bundles.Row) answer {
 	line, column := int32(row.Line)-1, int32(row.Column)-1
 	if f := x.functions[[2]uint32{row.Line, row.Column}]; f != nil && f.Kind == outline.Arrow {
@@ -147,7 +147,7 @@ func devTools(x *namedScript, row bundles.Row) answer {
 
 var wordLike = regexp.MustCompile(`\w+`)
 
-// speedscope takes the mapping before the place, and without a name the next word of the source
+// speedscope uses the mapping before the place, and without a name the next word of the source
 // there.
 func speedscope(x *namedScript, row bundles.Row) answer {
 	to, ok := x.at(int32(row.Line)-1, int32(row.Column)-2)
@@ -174,7 +174,7 @@ func speedscope(x *namedScript, row bundles.Row) answer {
 	return a
 }
 
-// sentry takes the name of the mapping of the binding of the function in the script.
+// sentry uses the name of the mapping of the function's binding in the script.
 func sentry(x *namedScript, row bundles.Row) answer {
 	f := x.functions[[2]uint32{row.Line, row.Column}]
 	if f == nil || f.BindStart < 0 {
@@ -188,7 +188,7 @@ func sentry(x *namedScript, row bundles.Row) answer {
 	return answer{name: f.Name}
 }
 
-// innermost takes the innermost function of the source at the mapped place.
+// innermost uses the innermost function of the source at the mapped place.
 func innermost(x *namedScript, row bundles.Row) answer {
 	to, ok := x.at(int32(row.Line)-1, int32(row.Column)-1)
 	if !ok {
@@ -199,7 +199,7 @@ func innermost(x *namedScript, row bundles.Row) answer {
 	var found *outline.Function
 	for i := range s.functions {
 		if f := &s.functions[i]; f.Kind.Written() && f.Start <= offset && offset < f.End {
-			found = f // those within come later
+			found = f // nested functions come later
 		} else if f.Binding == outline.Own && f.BindStart == offset {
 			found = f
 		}

@@ -106,7 +106,7 @@ func filling() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // fillDay stores n traces received within 24 hours, the last of them just now.
 func fillDay(ctx context.Context, r *replay, dir string, n int) (*field, error) {
 	r.sent.Store(0)
-	r.perRelease = uint64(n/2 + 1) // two, however many traces there are
+	r.perRelease = uint64(n/2 + 1) // two releases, whatever the number of traces
 	which := r.random(n, r.all)
 	const steps = 24 * 12
 	return fillDirectory(ctx, dir, func(f *field) error {
@@ -149,7 +149,7 @@ func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds 
 			return out, fmt.Errorf("the result is not complete: %s", w[0])
 		}
 		if result.Profile.Traces == 0 {
-			return out, fmt.Errorf("there are no traces of %s", page)
+			return out, fmt.Errorf("no traces of %s", page)
 		}
 		if i > 0 {
 			walls, cpus = append(walls, u.wall), append(cpus, u.cpu)
@@ -165,7 +165,7 @@ func (f *field) ask(ctx context.Context, page string, age time.Duration, rounds 
 func (f *field) cold(ctx context.Context, rounds int) (float64, error) {
 	var walls []float64
 	for range rounds {
-		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // else it is only opened anew
+		_ = os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0) // best effort
 		begin := time.Now()
 		r, err := f.reader(ctx)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/simulate/site"
 )
 
-// A month of a page is replayed with so many profiled page views a day.
+// The number of profiled page views a day in a replayed month of a page.
 const (
 	quietViews = 5_000
 	busyViews  = 20_000
@@ -104,10 +104,10 @@ type watched struct {
 type month struct {
 	runs              int
 	all, right, wrong int
-	moved             int // runs with a change that moved
+	moved             int // runs with a moved change
 	planted, found    int // changes
 	delays            []int
-	browser, release  int // reports that have a browser version or a release as their cause
+	browser, release  int // reports with a browser version or a release as their cause
 }
 
 // months replays one month of each page and seed.

@@ -20,20 +20,20 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// A site whose changes are looked for: how many functions each page view has, and how many page
-// views each page in an hour.
+// A site that is watched for changes: how many functions each page view has, and how many page
+// views each page has in an hour.
 const (
 	watchFunctions = 300
 	watchViews     = 5
-	watchHours     = 54 // that are stored; a release begins after the first day, on all pages
+	watchHours     = 54 // stored hours; a release begins on all pages after the first day
 	watchBegan     = 24
-	// watchLeast is how many page views a release must have: as few, so that all pages are compared
-	// at each look.
+	// watchLeast is how many page views a release must have. It is low, so that all pages are
+	// compared in each evaluation.
 	watchLeast = 50
 	watchCache = 8 << 20
 )
 
-// watchCost measures what looking for changes takes: each hour of a day after a release, on all
+// watchCost measures the cost of detecting changes: each hour of a day after a release, on all
 // pages of a site.
 func watchCost(ctx context.Context, pages int, progress io.Writer) ([]figure, error) {
 	dir, err := os.MkdirTemp("", "bench")
@@ -46,7 +46,7 @@ func watchCost(ctx context.Context, pages int, progress io.Writer) ([]figure, er
 	if err != nil {
 		return nil, err
 	}
-	// so that the heap is what is needed, and hardly what is not any more
+	// Collect garbage often, so that the heap is close to the live data.
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	runtime.GC()
 	var base runtime.MemStats
@@ -94,7 +94,7 @@ func watchCost(ctx context.Context, pages int, progress io.Writer) ([]figure, er
 	}, nil
 }
 
-// heapPeak notes the largest heap until it is stopped.
+// heapPeak records the largest heap until it is stopped.
 func heapPeak() (high *atomic.Uint64, stop func()) {
 	high = new(atomic.Uint64)
 	done, ended := make(chan struct{}), make(chan struct{})

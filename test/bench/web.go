@@ -14,7 +14,7 @@ import (
 // speedscope and d3-flame-graph, long tasks, and memory.
 func dashboard(ctx context.Context, dir string, rounds int, stderr io.Writer) ([]figure, error) {
 	if _, err := os.Stat("web/.tests/figures.js"); err != nil {
-		return nil, fmt.Errorf("%w: build it by make bench, or by node build.js --tests in web", err)
+		return nil, fmt.Errorf("%w: build it with make bench, or with node build.js --tests in web", err)
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -3,8 +3,8 @@
 //
 //	NAME.js, NAME.js.map  scripts and their maps
 //	truth.json            for each script rows [line, column, name] of all functions, as V8 gives
-//	                      them, which go on with file, line, column, name, class, kind of the
-//	                      original where that is known
+//	                      them, followed by file, line, column, name, class, kind of the
+//	                      original where it is known
 //	trace.json            a trace of the JS Self-Profiling API of the running program (optional)
 //	same.json             rows [script, line, column, script, line, column]: a function of an
 //	                      older build, and the same, unchanged, in this one (optional)
@@ -66,8 +66,8 @@ type Place struct {
 // Pair is a function of an older build and the same function in a newer one.
 type Pair struct{ Old, New Place }
 
-// Edit is what became of a function of the sources, by a parser and by what was done to it. Before
-// and After are its places, zero if it is not there.
+// Edit is the fate of a function of the sources, according to a parser and to the edits made.
+// Before and After are its places, zero if it does not exist there.
 type Edit struct {
 	Kind          string // unchanged, moved, around, edited, replaced (edited and moved), added, removed
 	Before, After SourcePlace
@@ -110,8 +110,8 @@ func Read(dir string) ([]Build, error) {
 	return out, nil
 }
 
-// Files returns the files of all builds in a folder and its archives by path, with slashes. The
-// path in an archive is that in its folder.
+// Files returns the files of all builds in a folder and its archives by path, with slashes. Paths
+// in an archive are relative to the archive's folder.
 func Files(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

@@ -1,10 +1,9 @@
-// Command chart renders a Helm chart with helm's own library, for tests, which then need no helm
-// and no cluster. It is a module of its own, since that library brings a client of Kubernetes with
-// it.
+// Command chart renders a Helm chart with Helm's own library, so that tests need neither helm nor a
+// cluster. It is a separate module, because the library depends on a Kubernetes client.
 //
 //	chart DIR RELEASE VALUES
 //
-// VALUES is a file of values, - for the chart's defaults.
+// VALUES is a file of values, or - for the chart's defaults.
 package main
 
 import (

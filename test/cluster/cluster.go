@@ -35,8 +35,8 @@ type cluster struct {
 	location string // of the data
 }
 
-// runCluster shows that daemons on one bucket act as one, and what happens when one is lost. If
-// interactive, it waits until it is interrupted. It leaves nothing behind.
+// runCluster shows that daemons on one bucket act as one, and what happens when one of them is
+// lost. If interactive, it waits until it is interrupted. It cleans up everything.
 func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err error) {
 	c := &cluster{stdout: stdout}
 	if c.bin, err = filepath.Abs("bin"); err != nil {
@@ -62,7 +62,7 @@ func runCluster(ctx context.Context, stdout io.Writer, interactive bool) (err er
 	return nil
 }
 
-// end kills all programs: nothing needs to be saved.
+// end kills all programs, because no data needs to be saved.
 func (c *cluster) end() {
 	for _, d := range c.nodes {
 		d.kill()
@@ -91,7 +91,7 @@ func (c *cluster) show(ctx context.Context) error {
 	if err := c.send(ctx, files[:half]); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stdout, "   all accepted: each is in the bucket. Each daemon is asked for the top functions:\n")
+	fmt.Fprintf(c.stdout, "   all accepted: each is in the bucket. Each daemon is queried for the top functions:\n")
 	if err := c.agree(ctx, half); err != nil {
 		return err
 	}
@@ -101,11 +101,11 @@ func (c *cluster) show(ctx context.Context) error {
 	if err := c.send(ctx, files[half:]); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout, "   all accepted. The others do what it did once it has not been seen for half a minute:")
+	fmt.Fprintln(c.stdout, "   all accepted. The others take over its work after half a minute:")
 	if err := c.agree(ctx, len(files)); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stdout, "\n4. All traces once more, and daemon 1 comes back …")
+	fmt.Fprintln(c.stdout, "\n4. All traces again, and daemon 1 is restarted …")
 	if err := c.send(ctx, files); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (c *cluster) send(ctx context.Context, files []string) error {
 	return nil
 }
 
-// agreeMost bounds the wait until all daemons have all traces: the others wait half a minute before
+// agreeMost bounds the wait until all daemons have all traces. The others wait half a minute before
 // they take over the work of a killed daemon.
 const agreeMost = 2 * time.Minute
 
@@ -165,7 +165,7 @@ func (c *cluster) agree(ctx context.Context, traces int) error {
 		if err == nil && count == traces {
 			for i, a := range answers {
 				if a != nil && !bytes.Equal(a.body, answers[len(answers)-1].body) {
-					return fmt.Errorf("daemon %d answers\n%s\nand daemon %d\n%s", i+1, a.body, len(answers),
+					return fmt.Errorf("daemon %d responds\n%s\nand daemon %d\n%s", i+1, a.body, len(answers),
 						answers[len(answers)-1].body)
 				}
 			}
@@ -256,7 +256,7 @@ func (c *cluster) invite() {
 		fmt.Fprintf(c.stdout, "   open http://%s/, the dashboard of daemon %d; kill -9 %d\n", d.private, i+1,
 			d.cmd.Process.Pid)
 	}
-	fmt.Fprintf(c.stdout, "   open http://%s/, which daemons the balancer takes for alive\n", c.balancer.stats)
+	fmt.Fprintf(c.stdout, "   open http://%s/, daemons that the balancer considers alive\n", c.balancer.stats)
 	fmt.Fprintf(c.stdout, "   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=%s %s --data '%s' --since 24h --format top\n",
 		storeKey, storeSecret, filepath.Join(c.bin, "aggregate"), c.location)
 	fmt.Fprintf(c.stdout, "   curl -s http://%s/metrics | grep ^fieldtrie_store\n", c.nodes[0].private)

@@ -22,7 +22,7 @@ type program struct {
 
 	cmd   *exec.Cmd // nil: it does not run
 	ended chan struct{}
-	err   error // why it has ended
+	err   error // result of cmd
 	log   bytes.Buffer
 }
 
@@ -31,7 +31,7 @@ func (p *program) start(ctx context.Context) error {
 	p.log.Reset()
 	p.cmd, p.ended = p.make(), make(chan struct{})
 	p.cmd.Stderr = &p.log
-	// A process group of its own: Ctrl-C is for the cluster, which then stops the others.
+	// In its own process group, Ctrl-C reaches only the cluster, which then stops the others.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		p.cmd = nil
@@ -53,8 +53,8 @@ func (p *program) start(ctx context.Context) error {
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	err := p.stop() // before the log is read, to which it writes
-	return errors.Join(fmt.Errorf("%s does not get ready:\n%s", p.name, p.log.String()), err)
+	err := p.stop() // before the log is read, because the program writes to it
+	return errors.Join(fmt.Errorf("%s did not become ready:\n%s", p.name, p.log.String()), err)
 }
 
 // stop ends the program like a service manager.
@@ -96,7 +96,7 @@ type daemon struct {
 	public, private string
 }
 
-// newDaemon returns a daemon that is not started yet.
+// newDaemon returns a daemon that is not yet started.
 func newDaemon(bin, data string, env ...string) (*daemon, error) {
 	d := &daemon{}
 	var err error

@@ -31,14 +31,15 @@ type Server struct {
 	// Now is the clock of the store.
 	Now func() time.Time
 
-	// Faults is the share of requests that fail. Which selects the requests that may; nil is all.
+	// Faults is the share of requests that fail. Which selects the requests that may fail, nil
+	// means all.
 	Faults float64
 	Which  func(*http.Request) bool
 
 	// Blind makes the store ignore conditions.
 	Blind bool
 
-	// Unquoted makes it compare only tags without quotes, as Ceph does.
+	// Unquoted makes the store compare only tags without quotes, as Ceph does.
 	Unquoted bool
 
 	// Denied are kinds of requests, as in [Server.Requests], that the key may not make.
@@ -50,7 +51,7 @@ type Server struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
 	handler http.Handler
-	late    []func() // requests that are carried out later
+	late    []func() // delayed requests
 	counts  map[string]int
 	bytes   int64
 }
@@ -59,7 +60,7 @@ type Server struct {
 func New(seed uint64) *Server {
 	backend := s3mem.New()
 	if err := backend.CreateBucket(Name); err != nil {
-		panic(err) // none can exist yet
+		panic(err) // impossible in an empty store
 	}
 	return &Server{Now: time.Now, rand: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{},
 		handler: gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server()}
@@ -73,14 +74,14 @@ type Client struct {
 	s *Server
 
 	mu   sync.Mutex
-	left int // requests until it is cut, less than nothing if it is not
+	left int // requests until the cut, below 0 for no cut
 }
 
 // Client returns a connection to the store.
 func (s *Server) Client() *Client { return &Client{s: s, left: -1} }
 
-// CutAfter cuts the connection after n requests, like a loss of power of the client. The last one
-// is carried out, but its response is lost.
+// CutAfter cuts the connection after n requests, as if the client lost power. The last request is
+// executed, but its response is lost.
 func (c *Client) CutAfter(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +89,7 @@ func (c *Client) CutAfter(n int) {
 }
 
 // ErrCut is the error of requests after a cut.
-var ErrCut = errors.New("the way to the store is cut")
+var ErrCut = errors.New("the connection to the store is cut")
 
 // Bucket returns the bucket on this connection.
 func (c *Client) Bucket(now func() time.Time) *bucket.Bucket {
@@ -110,7 +111,7 @@ func Env(set func(key, value string)) {
 	set("AWS_EC2_METADATA_DISABLED", "true")
 }
 
-// RoundTrip carries a request out, in process.
+// RoundTrip executes a request in process.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.Before != nil {
 		c.Before(r)
@@ -134,7 +135,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// ServeHTTP carries out a request of another process.
+// ServeHTTP executes a request of another process.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Scheme, r.URL.Host = "http", r.Host
 	res, err := c.RoundTrip(r)
@@ -146,16 +147,16 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[k] = v
 	}
 	w.WriteHeader(res.StatusCode)
-	_, _ = io.Copy(w, res.Body) // who asked sees that it is short
+	_, _ = io.Copy(w, res.Body) // the client notices a short body
 }
 
 // The injected faults.
 const (
-	refused   = iota // nothing is done
+	refused   = iota // the request is not executed
 	lost             // the request is executed without a response
-	torn             // a part of the body comes
+	torn             // the request is executed, and a part of the response arrives
 	late             // the request is executed much later, without a response
-	ambiguous        // it is done, and the response is an error
+	ambiguous        // the request is executed, and the response is an error
 	faults
 )
 
@@ -219,7 +220,7 @@ func (s *Server) roundTrip(r *http.Request) (*http.Response, error) {
 	return s.do(r, body), nil
 }
 
-// failing is a body that breaks off.
+// failing is a body whose reads fail at the end.
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -232,7 +233,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, errors.Join(err, r.Body.Close())
 }
 
-// do carries a request out.
+// do executes a request.
 func (s *Server) do(r *http.Request, body []byte) *http.Response {
 	r = r.Clone(context.Background())
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -290,7 +291,7 @@ func (s *Server) Requests() map[string]int {
 	return out
 }
 
-// Deliver carries out delayed requests.
+// Deliver executes delayed requests.
 func (s *Server) Deliver() {
 	s.mu.Lock()
 	due := s.late

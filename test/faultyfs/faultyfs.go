@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// Op is an operation on a file. Its kind is one of those below, or what a caller of [FS.Fail]
-// names.
+// Op is an operation on a file. Its kind is one of the constants below, or the operation that a
+// caller passes to [FS.Fail].
 type Op struct {
 	Kind string
 	Path string
@@ -40,13 +40,13 @@ func (o Op) String() string { return o.Kind + " " + o.Path }
 
 // Fault configures which operations fail, and how.
 type Fault struct {
-	// N is the number of the first operation that fails, from 1 on; 0 is none. Only operations that
-	// Only accepts are counted; all, if it is nil.
+	// N is the number of the first operation that fails, from 1; 0 means none. If Only is not nil,
+	// only the operations that it accepts are counted.
 	N    int
 	Only func(Op) bool
 	// Stays makes all later operations fail as well.
 	Stays bool
-	// Err is the cause, such as syscall.EMFILE. It is syscall.EIO if it is nil.
+	// Err is the cause, such as syscall.EMFILE; nil means syscall.EIO.
 	Err error
 	// Torn makes a read or a write fail after half of its bytes.
 	Torn bool
@@ -65,7 +65,7 @@ func On(kinds ...string) func(Op) bool {
 }
 
 // FS is a [disk.FS] whose operations fail on demand. It is safe for concurrent use. The zero value
-// is ready to use: it is the file system of this machine, and nothing fails.
+// is ready to use: it is the real file system without faults.
 type FS struct {
 	mu     sync.Mutex
 	fault  Fault
@@ -73,14 +73,14 @@ type FS struct {
 	failed []Op
 }
 
-// Set sets the fault, and begins to count anew.
+// Set sets the fault and restarts the count.
 func (f *FS) Set(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault, f.count, f.failed = fault, 0, nil
 }
 
-// Count returns how many operations there were since [FS.Set].
+// Count returns the number of operations since [FS.Set].
 func (f *FS) Count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,8 +100,8 @@ func (f *FS) Fail(operation, path string) error {
 	return err
 }
 
-// next counts an operation, and returns its error if it fails, and whether half of it is done
-// before.
+// next counts an operation. It returns the operation's error if it fails, and whether half of it is
+// executed before.
 func (f *FS) next(kind, path string) (err error, torn bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,7 +208,7 @@ type file struct {
 	path string
 }
 
-// part does a read or a write, or half of it if it is torn.
+// part executes a read or a write, or half of it if it is torn.
 func (f *file) part(kind string, b []byte, do func([]byte) (int, error)) (int, error) {
 	err, torn := f.on.next(kind, f.path)
 	switch {

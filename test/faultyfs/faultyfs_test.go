@@ -11,7 +11,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/disk"
 )
 
-// The chosen operation fails, with the chosen error, and no other.
+// Only the chosen operation fails, with the chosen error.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
@@ -42,11 +42,11 @@ func TestFault(t *testing.T) {
 	f.Set(Fault{N: 2, Stays: true})
 	_, err = disk.ReadFile(f, path)
 	if err == nil || disk.Fail(f, "any", path) == nil || disk.Fail(disk.OS, "any", path) != nil {
-		t.Error("a fault that stays is gone")
+		t.Error("a permanent fault is gone")
 	}
 }
 
-// A sweep lets each operation fail once.
+// A sweep makes each operation fail once.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	failed := map[Op]int{}

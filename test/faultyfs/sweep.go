@@ -18,11 +18,11 @@ var kinds = []struct {
 }
 
 // Sweep calls run with each kind of fault at the first operation that only accepts, at the second
-// one and so on, until an activity has no more operations. With -short it takes some of them only,
-// always the same ones: about most for each kind of fault, 0 for all.
+// one and so on, until the activity has no more operations. With -short it tries a fixed sample of
+// about most operations for each kind of fault, or all for 0.
 //
-// Run sets up what it needs while nothing fails, calls begin, does the activity, calls end, and
-// checks what is left without faults. It must use the file system for all that may fail.
+// Run prepares its state while nothing fails, calls begin, executes the activity, calls end, and
+// checks the result without faults. It must use the file system for all operations that may fail.
 func Sweep(t *testing.T, only func(Op) bool, most int, run func(t *testing.T, f *FS, begin, end func())) {
 	t.Helper()
 	for _, k := range kinds {
@@ -45,7 +45,7 @@ func Sweep(t *testing.T, only func(Op) bool, most int, run func(t *testing.T, f 
 					f.Set(Fault{})
 				})
 				if !begun {
-					t.Fatal("the activity did not begin")
+					t.Fatal("run did not call begin")
 				}
 				if t.Failed() {
 					t.Fatalf("with %s", describe(n, f))

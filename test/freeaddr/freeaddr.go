@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Of returns a free local address. Its port is below those that systems give to outgoing
-// connections, from 32768 on: one of these may be taken by a browser of another test before the
-// server listens on it.
+// Of returns a free local address. Its port is below 32768, where systems begin to assign ports to
+// outgoing connections: a browser of another test could take such a port before the server listens
+// on it.
 func Of(t testing.TB) string {
 	t.Helper()
 	for {

@@ -11,14 +11,14 @@ import (
 
 // Kind is a kind of file.
 type Kind struct {
-	Name  string // as part of a file name, too
+	Name  string // also used in file names
 	Flags []string
 	// Write writes a file of about n calls, events or samples.
 	Write func(w *bufio.Writer, n int)
 }
 
-// Kinds returns all kinds. Flags are the flags of aggregate that make a file the most
-// work.
+// Kinds returns all kinds. Flags are the flags of aggregate that make a file as expensive as
+// possible.
 func Kinds() []Kind {
 	return []Kind{
 		{"nested-speedscope", timed("speedscope"), NestedSpeedscope},
@@ -87,8 +87,8 @@ func NestedSpeedscope(w *bufio.Writer, n int) {
 	})
 }
 
-// CrossingSpeedscope has calls that end in the order in which they began, so each end is
-// that of the outermost call.
+// CrossingSpeedscope has calls that end in the order in which they began, so each end belongs to
+// the outermost call.
 func CrossingSpeedscope(w *bufio.Writer, n int) {
 	n /= 2
 	speedscope(w, n, 2*n, func(i int) {

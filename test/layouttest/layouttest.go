@@ -1,6 +1,6 @@
-// Package layouttest states the objects of a store as literals, so that a test has a complete
-// segment, run or object of rollups in a few lines, and compares what it reads with another
-// literal.
+// Package layouttest defines the objects of a store as literals, so that a test describes a
+// complete segment, run or object of rollups in a few lines, and compares what it reads with
+// another literal.
 package layouttest
 
 import (
@@ -34,7 +34,7 @@ type Row struct {
 	// The trace has a sample for each of Samples, such as "f;g": g called by f.
 	Release string
 	Samples []string
-	// Payload replaces the trace, if that cannot be decoded or has a field that Row lacks.
+	// Payload replaces the trace, for a trace that cannot be decoded or has a field that Row lacks.
 	Payload string
 }
 
@@ -61,7 +61,7 @@ func (r *Row) Trace() *trie.Trace {
 	return t
 }
 
-// encode returns the row as objects have it.
+// encode returns the row in the form of objects.
 func (r *Row) encode() (layout.Row, error) {
 	out := layout.Row{Page: r.Page, ID: r.id(), Received: r.At, Others: r.Others, Tags: r.Tags,
 		Payload: []byte(r.Payload)}
@@ -184,7 +184,7 @@ func DecodeRun(ctx context.Context, b *layout.Bucket, key string) (out Run, err 
 	return out, err
 }
 
-// File returns what a manifest says of the run with an id.
+// File returns a manifest's entry of the run with an id.
 func (r *Run) File(id string) layout.File {
 	out := layout.File{ID: id, Rows: len(r.Rows)}
 	for i := range r.Rows {
@@ -196,11 +196,11 @@ func (r *Run) File(id string) layout.File {
 	return out
 }
 
-// Rollups are what rows and counts sum up to. Rows are sorted by page, view and chunk.
+// Rollups are the rollups of rows and counts. Rows are sorted by page, view and chunk.
 type Rollups struct {
 	Rows   []Row
 	Counts []layout.Count
-	Closed bool // nothing is added any more
+	Closed bool // complete: no more data is added
 }
 
 // Encode returns the rollups with a key.
@@ -246,7 +246,7 @@ func (r *Rollups) Encode(b *layout.Bucket, key string) ([]byte, error) {
 	return w.Finish(key)
 }
 
-// Sums are what rollups have of a page.
+// Sums are a page's sums in rollups.
 type Sums struct {
 	Views, Traces int64
 	Self          map[string]int64 // by stack, such as "f;g", in µs
@@ -298,7 +298,7 @@ func sumsOf(x *layout.PageRecords, catalog layout.Catalog) Sums {
 	return s
 }
 
-// Spec is one of the literals of objects.
+// Spec is a literal of an object.
 type Spec interface {
 	Encode(b *layout.Bucket, key string) ([]byte, error)
 }

@@ -60,7 +60,7 @@ func decode(t *testing.T, f form, data []byte) *trie.Trace {
 	return doc.Trace
 }
 
-// TestSplit expects that the chunks of a trace have all that it has.
+// TestSplit checks that the chunks of a trace together contain the whole trace.
 func TestSplit(t *testing.T) {
 	for _, whole := range realTraces(t) {
 		for n := 1; n <= maxChunks; n++ {
@@ -110,6 +110,6 @@ func TestBatch(t *testing.T) {
 		body = body[n+int(length):]
 	}
 	if len(body) > 0 {
-		t.Errorf("%d bytes are left", len(body))
+		t.Errorf("%d bytes of the body are left", len(body))
 	}
 }

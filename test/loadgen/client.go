@@ -20,7 +20,7 @@ type client struct {
 	timeout    time.Duration // of a response
 	forwarded  string        // client address as added by a proxy; "" for none
 
-	conn net.Conn // nil if there is none
+	conn net.Conn // nil if not connected
 	in   *bufio.Reader
 	used time.Time
 	head []byte
@@ -37,10 +37,10 @@ const (
 
 // response is the result of an attempt.
 type response struct {
-	status int           // 0 if there was none
-	after  time.Duration // that it asks for before the next attempt
-	body   []byte        // good until the next request
-	sent   bool          // the daemon may have got the request
+	status int           // 0 if there was no response
+	after  time.Duration // Retry-After
+	body   []byte        // valid until the next request
+	sent   bool          // the daemon may have received the request
 }
 
 // post sends a body. An error is an error of the connection.
@@ -66,7 +66,7 @@ func (c *client) post(body []byte, contentType string) (a response, err error) {
 // stale reports whether the connection must not be reused. An attempt on a connection
 // that the daemon has closed would fail with an unknown outcome.
 func (c *client) stale() bool {
-	const short = 100 * time.Millisecond // in which it is not worth while to look
+	const short = 100 * time.Millisecond // too short for a check
 	switch idle := time.Since(c.used); {
 	case idle > idleTimeout:
 		return true

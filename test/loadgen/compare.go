@@ -14,8 +14,8 @@ const sideLabel = "\x00side"
 
 var sides = [3]string{"got", "least", "most"}
 
-// compare describes where got is not between least and most: at most room differences,
-// and the count of all.
+// compare describes where got is not between least and most. It returns at most room differences,
+// and the total number.
 func compare(got, least, most *trie.Profile, room int) (differences []string, count int) {
 	d := &differing{room: room}
 	d.check("profile", "views", got.Views, least.Views, most.Views)

@@ -7,12 +7,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// The rates, of 100 functions of scripts, at which functions change from one release to the
-// next.
+// The percentages of functions of scripts that change from one release to the next.
 const (
 	renamedOf100 = 1
 	movedOf100   = 5
-	wrappedOf100 = 1 // get a new function that calls them
+	wrappedOf100 = 1 // are called through a new function
 )
 
 // edition returns t as if recorded with a later release: some functions are renamed, some
@@ -48,7 +47,7 @@ func edition(t *trie.Trace, release int) *trie.Trace {
 // changed returns the replacement of a frame in a release: the frame, after any new
 // callers.
 func changed(f trie.Frame, release int) []trie.Frame {
-	if f.Resource == "" { // the browser's, which no release changes
+	if f.Resource == "" { // a function of the browser, which no release changes
 		return []trie.Frame{f}
 	}
 	was := f

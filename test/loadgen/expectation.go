@@ -43,8 +43,8 @@ func (s shown) has(page string) bool { return s.first && page == firstPage || s.
 // expectations.
 const firstPage = "/first"
 
-// shown returns the time in which a view of a variant whose first page has rank first
-// shows the page with rank rank.
+// shown returns the time in which a view of a variant shows the page with rank rank, if its first
+// page has rank first.
 func (x *expectation) shown(variant, first, rank int) shown {
 	on := shown{first: first == rank}
 	if slices.Contains(x.variants[variant].routes, rank) {
@@ -87,8 +87,8 @@ func (x *expectation) showing(variant int, on shown) (chunks chunkSet) {
 	return chunks
 }
 
-// newExpectation receives each chunk once with the daemon's own code, to learn which
-// part is stored. It does not use the code under test, the store and the queries.
+// newExpectation receives each chunk once with the daemon's own code, to learn which part is
+// stored. It does not use the tested code, the store and the queries.
 func newExpectation(variants []variant) (*expectation, error) {
 	x := &expectation{variants: variants, stored: make([][]*trie.Trace, len(variants)), pages: make([][][]string,
 		len(variants)), views: map[seen]*trie.Profile{}}
@@ -97,8 +97,8 @@ func newExpectation(variants []variant) (*expectation, error) {
 	for i, v := range variants {
 		for k := range v.chunks {
 			s := stamp{page: firstPage, number: k}
-			s.view[0] = 0xff                                  // or it would be taken for a text
-			binary.BigEndian.PutUint64(s.view[1:], uint64(i)) // one view may claim only so much time
+			s.view[0] = 0xff                                  // otherwise the id would be a text
+			binary.BigEndian.PutUint64(s.view[1:], uint64(i)) // the time of one view is limited
 			r, err := http.NewRequest(http.MethodPost, "/v1/traces", bytes.NewReader(v.chunks[k].append(nil, s)))
 			if err != nil {
 				return nil, err
@@ -172,7 +172,7 @@ func (x *expectation) view(q pageQuery, variant int, chunks chunkSet, on shown) 
 			})
 		}
 		p = m.Profile()
-		if on.route == "" { // or it is of one page alone, and of few views
+		if on.route == "" { // others belong to one page and few views
 			x.views[key] = p
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Options configure the load. Addrs, Traces and one of For and Count are required; a
-// zero field means the default in its comment, or none if there is no default.
+// Options configures the load. Addrs, Traces and one of For and Count are required. A zero field
+// means the default in its comment, or none if there is no default.
 type Options struct {
 	Addrs       []string      // HOST:PORT of the public addresses of daemons with a common store, mostly one
 	Key         string        // required by the daemon
@@ -24,7 +24,7 @@ type Options struct {
 	Batch       int           // 1 trace in a request
 	JSON        bool          // send JSON, not the binary format
 	Pages       int           // 200
-	Zipf        float64       // 1.1: page k, from 0, comes as often as (k+1)^-Zipf says; above 1
+	Zipf        float64       // 1.1: the frequency of page k, from 0, is (k+1)^-Zipf; above 1
 	Repeat      float64       // share of requests that are delivered twice
 	Retry       bool          // retry after 408, 429 or 5xx, or without a response
 	Variants    int           // 4 variants of each trace; of a site, of each trace and release
@@ -100,17 +100,17 @@ type Generator struct {
 	ledger   *ledger
 	nodes    *nodes
 	interval time.Duration // between requests
-	backoff  time.Duration // before the first retry; doubled for each after it
+	backoff  time.Duration // before the first retry, doubled for each further one
 
-	allSent chan struct{} // closed when all is sent but for retries
+	allSent chan struct{} // closed when everything except retries is sent
 
-	turn     sync.Mutex // of who waits for the next request to be due; guards what follows
+	turn     sync.Mutex // held while waiting for the next request; guards the fields below
 	sequence *sequence
 	started  time.Time
 	sent     uint64 // requests that were due and taken
 
 	mu       sync.Mutex
-	retries  []*request // by when they are to be sent
+	retries  []*request // by due time
 	underWay int
 	wrong    []string // impossible responses
 	elapsed  time.Duration
@@ -148,8 +148,8 @@ func (g *Generator) UnderWay() int {
 	return g.underWay
 }
 
-// Stored returns how many distinct traces are certainly stored, and how many more may
-// be, after [Generator.Run] has returned.
+// Stored returns how many distinct traces are certainly stored, and how many more may be, after
+// [Generator.Run] has returned.
 func (g *Generator) Stored() (sure, more uint64) {
 	sure, more, _ = g.ledger.stored()
 	return sure, more
@@ -213,7 +213,7 @@ func (g *Generator) over(due, now time.Time) bool {
 		return true
 	}
 	end := g.started.Add(g.elapsedMost())
-	return !due.Before(end) || now.After(end.Add(nap)) // who waits for the last may wake up late
+	return !due.Before(end) || now.After(end.Add(nap)) // the last wait may end late
 }
 
 // requests returns the number of requests after which the load ends, if it is limited.

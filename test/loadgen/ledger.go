@@ -10,9 +10,9 @@ import (
 type fate int
 
 const (
-	refused fate = iota // it is known not to be stored
-	unclear             // it may be stored
-	acked               // it is stored
+	refused fate = iota // certainly not stored
+	unclear             // possibly stored
+	acked               // certainly stored
 )
 
 // Counts count requests and outcomes so far.
@@ -35,19 +35,19 @@ type Counts struct {
 // their outcome.
 type tally struct {
 	rank, variant int
-	acked         chunkSet // that are stored
-	unclear       chunkSet // further ones that may be
-	split         bool     // the chunks may have come in different hours, so that the view may count twice
+	acked         chunkSet // stored chunks
+	unclear       chunkSet // further chunks that may be stored
+	split         bool     // chunks may be in different hours, so the view may count twice
 }
 
-// ledger records the outcome of each trace. It has the unfinished views, and counts the
-// others by tally.
+// ledger records the outcome of each trace. It keeps the unfinished views, and counts finished ones
+// by tally.
 type ledger struct {
 	mu      sync.Mutex
 	counts  Counts
 	views   map[tally]uint64
-	traces  uint64 // distinct ones that are stored for sure
-	unclear uint64 // further ones that may be
+	traces  uint64 // distinct, certainly stored
+	unclear uint64 // distinct, possibly stored
 	doubted uint64 // traces with an earlier attempt of unclear outcome
 }
 
@@ -78,8 +78,8 @@ func (l *ledger) open(v *view, n int) {
 	v.open += n
 }
 
-// settle records the outcome of a delivery that began and ended at the given times. last
-// says that there will be no further attempt.
+// settle records the outcome of a delivery that began and ended at the given times. last reports
+// whether it was the final attempt.
 func (l *ledger) settle(d delivery, f fate, began, ended time.Time, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,7 +20,7 @@ func TestLedger(t *testing.T) {
 		events []event
 		want   tally
 	}{
-		"all is stored": {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, tally{acked: 3}},
+		"everything is stored": {[]event{{0, acked, 1, true}, {1, acked, 5, true}}, tally{acked: 3}},
 		"an hour ends": {[]event{{0, acked, -1, true}, {1, acked, 1, true}},
 			tally{acked: 3, split: true}},
 		"one chunk cannot be split": {[]event{{0, acked, -1, true}, {1, refused, 1, true}}, tally{acked: 1}},
@@ -46,8 +46,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestBounds expects that a view with chunks in two hours counts once or twice, and
-// all else of it once.
+// TestBounds expects that a view with chunks in two hours counts once or twice, and all its other
+// values once.
 func TestBounds(t *testing.T) {
 	g, err := New(Options{Traces: realTraces(t)[:2], Count: 1})
 	if err != nil {
@@ -68,9 +68,9 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d to %d views, %d to %d traces", least.Views, most.Views, least.Traces, most.Traces)
 	}
 	if _, count := compare(least, least, most, 9); count > 0 {
-		t.Errorf("the least is not within the bounds")
+		t.Errorf("the lower bound is not within the bounds")
 	}
 	if _, count := compare(most, least, least, 9); count == 0 {
-		t.Errorf("the most is the least")
+		t.Errorf("the bounds are equal")
 	}
 }

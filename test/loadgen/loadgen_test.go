@@ -33,19 +33,19 @@ func realTraces(t testing.TB) []*trie.Trace {
 	return traces
 }
 
-// daemon is what receives and answers, without a process of its own.
+// daemon receives traces and answers queries in this process.
 type daemon struct {
 	public, private string
 	store           *storetest.Store
 }
 
-// startDaemon starts a daemon. wrap may change what receives.
+// startDaemon starts a daemon. wrap may change the handler of traces.
 func startDaemon(t testing.TB, wrap func(http.Handler) http.Handler) daemon {
 	t.Helper()
 	return startDaemonOf(t, storetest.Options{}, wrap)
 }
 
-// startDaemonOf starts a daemon with a store that is opened with o.
+// startDaemonOf starts a daemon whose store is opened with o.
 func startDaemonOf(t testing.TB, o storetest.Options, wrap func(http.Handler) http.Handler) daemon {
 	t.Helper()
 	s := storetest.Open(t, o)
@@ -59,10 +59,10 @@ func startDaemonOf(t testing.TB, o storetest.Options, wrap func(http.Handler) ht
 	return daemon{public.Listener.Addr().String(), private.Listener.Addr().String(), s}
 }
 
-// sent is how many traces run sends.
+// sent is the number of traces that run sends.
 const sent = 160
 
-// run sends traces as o says.
+// run sends traces with the options o.
 func run(t *testing.T, d daemon, o Options) *Generator {
 	t.Helper()
 	o.Addrs, o.Traces, o.Count, o.Rate, o.Connections, o.Pages, o.Variants = []string{d.public}, realTraces(t)[:4],
@@ -103,7 +103,7 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%d differences, %d unclear: %s", v.Count, v.Unclear, strings.Join(v.Differences, "\n"))
 			}
 			stored := v.Traces
-			if o.Site { // a trace counts for each of its pages
+			if o.Site { // a trace counts on each of its pages
 				stored, _ = g.Stored()
 			}
 			if c.Acknowledged < sent || c.Acknowledged < stored+5 || v.Traces < stored {
@@ -122,11 +122,12 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyFolded has more sets of labels than sums keep apart. Answers about devices lack
-// views then, and say so, which is no difference; more than they say is one.
+// TestVerifyFolded sends more sets of labels than rollups keep apart. Responses about devices then
+// lack views and report how many, which is not a difference. Lacking more views than reported is
+// one.
 func TestVerifyFolded(t *testing.T) {
-	// Which views come when there is no room any more is chance, so some tries may have one
-	// of the device that is asked for.
+	// It is random which views arrive after the limit is reached, so only some attempts have a view
+	// of the queried device among them.
 	for range 5 {
 		d := startDaemonOf(t, storetest.Options{Rollups: rollup.Limits{Cells: 80}}, nil)
 		g := run(t, d, Options{Site: true})
@@ -160,7 +161,7 @@ func understating(t *testing.T, d daemon) string {
 	return srv.Listener.Addr().String()
 }
 
-// TestVerifyFinds makes mistakes that a daemon could make.
+// TestVerifyFinds makes a daemon misbehave, and expects differences.
 func TestVerifyFinds(t *testing.T) {
 	accept := func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusAccepted)
@@ -168,7 +169,7 @@ func TestVerifyFinds(t *testing.T) {
 	}
 	for name, wrong := range map[string]func(http.Handler, http.ResponseWriter, *http.Request){
 		"a trace is lost": func(_ http.Handler, w http.ResponseWriter, _ *http.Request) { accept(w) },
-		"a trace is refused and stored": func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		"a trace is refused but stored": func(next http.Handler, w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(httptest.NewRecorder(), r)
 			w.WriteHeader(http.StatusTooManyRequests)
 		},
@@ -190,14 +191,14 @@ func TestVerifyFinds(t *testing.T) {
 				})
 			})
 			if v := verify(t, run(t, d, Options{}), Scope{QueryAddrs: []string{d.private}}); v.Count == 0 {
-				t.Error("nothing is found")
+				t.Error("no difference is reported")
 			}
 		})
 	}
 }
 
-// TestUnclear breaks connections after the store has the traces: some are sent again,
-// and all may be there.
+// TestUnclear breaks connections after traces were stored: some traces are sent again, and all may
+// be stored.
 func TestUnclear(t *testing.T) {
 	for _, retry := range []bool{false, true} {
 		t.Run(fmt.Sprint("retry ", retry), func(t *testing.T) {
@@ -239,12 +240,12 @@ func TestSince(t *testing.T) {
 		t.Errorf("%d pages: %s", v.Pages, strings.Join(v.Differences, "\n"))
 	}
 	if v := verify(t, g, Scope{QueryAddrs: []string{d.private}}); v.Count == 0 {
-		t.Error("the traces of another run are not found")
+		t.Error("the traces of another run are not reported")
 	}
 }
 
-// TestLatency sends to a daemon that stops for a while: all that was due in that time has
-// waited, not only what was under way.
+// TestLatency sends to a daemon that pauses: the latency includes the pause for all requests that
+// were due, not only for those in flight.
 func TestLatency(t *testing.T) {
 	t.Parallel()
 	const pause = 300 * time.Millisecond
@@ -285,7 +286,7 @@ func TestUnsent(t *testing.T) {
 	g.Run(t.Context())
 	c := g.Counts()
 	if n := c.Traces + c.Unsent; n != 300 || c.Unsent < 250 {
-		t.Errorf("%d traces of which %d were not sent", n, c.Unsent)
+		t.Errorf("%d traces, %d of them not sent", n, c.Unsent)
 	}
 	if c.Refused[http.StatusBadRequest] != c.Traces || c.GivenUp != c.Traces {
 		t.Errorf("%+v", c)
@@ -294,12 +295,12 @@ func TestUnsent(t *testing.T) {
 
 func TestUnconnected(t *testing.T) {
 	t.Parallel()
-	g := run(t, daemon{public: "127.0.0.1:1"}, Options{}) // a port that was free may get another test's server
+	g := run(t, daemon{public: "127.0.0.1:1"}, Options{}) // a free port could be taken by another test's server
 	if c := g.Counts(); c.Unconnected != sent {
 		t.Errorf("%+v", c)
 	}
 	if sure, more := g.Stored(); sure+more > 0 {
-		t.Errorf("%d traces are stored, and maybe %d more", sure, more)
+		t.Errorf("%d traces are stored, and possibly %d more", sure, more)
 	}
 }
 
@@ -313,7 +314,7 @@ func TestOptions(t *testing.T) {
 		{Traces: make([]*trie.Trace, 1), Count: 1, Pages: -1},
 	} {
 		if _, err := New(o); err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }
@@ -332,8 +333,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestSequence expects the same views of the same seed, and others of another, but never
-// the same ids.
+// TestSequence expects the same views for the same seed and others for another, but never the same
+// ids.
 func TestSequence(t *testing.T) {
 	draw := func(seed uint64) (views []view, counts []int) {
 		o := Options{Traces: realTraces(t)[:3], Count: 1, Pages: 50, Seed: seed, Repeat: 0.05}
@@ -359,10 +360,10 @@ func TestSequence(t *testing.T) {
 		t.Error("the seed does not determine the views")
 	}
 	if slices.EqualFunc(a, b, func(x, y view) bool { return x.stamp.view == y.stamp.view }) {
-		t.Error("ids come again")
+		t.Error("ids repeat")
 	}
 	if counts[0] < 800 || counts[0] < 3*counts[4] || counts[4] < 2*counts[30] || slices.Min(counts) == 0 {
-		t.Errorf("not as Zipf says: %d", counts)
+		t.Errorf("not a Zipf distribution: %d", counts)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// nodes are the daemons that receive requests, each time another one. One that does not respond is
-// avoided for a while, like a load balancer does.
+// nodes chooses the daemon for each request. A daemon that does not respond is avoided for a while,
+// like a load balancer does.
 type nodes struct {
 	mu      sync.Mutex
 	avoided []time.Time // by node: until when
@@ -18,8 +18,7 @@ const avoidFor = time.Second
 
 func newNodes(count int) *nodes { return &nodes{avoided: make([]time.Time, count)} }
 
-// pick returns a random node: not last, the previous one, and none that is avoided, as far as there
-// are others.
+// pick returns a random node, if possible neither last, the previous one, nor an avoided one.
 func (n *nodes) pick(last int) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,7 +55,7 @@ func (g *Generator) Avoid(node int, d time.Duration) { g.nodes.avoid(node, d) }
 // assign chooses the next node for r. g.mu is held.
 func (g *Generator) assign(r *request) {
 	r.node = g.nodes.pick(r.node)
-	if r.twin != nil { // which is to go to another one
+	if r.twin != nil { // its repeat must go to another node
 		r.twin.node, r.twin = r.node, nil
 	}
 }

@@ -17,22 +17,22 @@ func TestPick(t *testing.T) {
 		t.Errorf("not spread: %v", got)
 	}
 	if got := counts(1); got[1] > 0 || min(got[0], got[2]) < 50 {
-		t.Errorf("again at the same: %v", got)
+		t.Errorf("the same node again: %v", got)
 	}
 	n.avoid(0, time.Minute)
 	if got := counts(1); got[2] != 300 {
-		t.Errorf("only one is left: %v", got)
+		t.Errorf("with one node left: %v", got)
 	}
 	n.avoid(2, time.Minute)
 	if got := counts(1); got[1] != 300 {
-		t.Errorf("the same is better than one that does not answer: %v", got)
+		t.Errorf("an unresponsive node was preferred to the same one: %v", got)
 	}
 	n.avoid(1, time.Minute)
 	if got := counts(1); got[1] > 0 {
-		t.Errorf("none answers, so another one: %v", got)
+		t.Errorf("with no responsive node: %v", got)
 	}
 	if got := newNodes(1).pick(0); got != 0 {
-		t.Errorf("the only one: %d", got)
+		t.Errorf("a single node: %d", got)
 	}
 }
 

@@ -33,7 +33,7 @@ func (g *Generator) conclude(r *request, a response, err error, began time.Time)
 		}
 	})
 	switch {
-	case err != nil && a.sent, a.status >= 500: // stored or not, says docs/storage.md
+	case err != nil && a.sent, a.status >= 500: // stored or not, see docs/storage.md
 		f = unclear
 	case err == nil:
 		again = a.status == http.StatusTooManyRequests || a.status == http.StatusRequestTimeout

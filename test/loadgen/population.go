@@ -57,7 +57,7 @@ func siteChunks(rnd *rand.Rand) int {
 // rollout gives the release of a page view while the last release rolls out.
 type rollout struct {
 	releases int
-	of       int // traces, over which the last release gets from no view to rolledOut of them
+	of       int // traces until the last release has the share rolledOut
 }
 
 // rolledOut is the final share of the last release.

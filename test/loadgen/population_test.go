@@ -50,8 +50,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestEdition expects that releases have most functions in common and not all, and that a
-// function changes alike in all traces.
+// TestEdition expects that releases have most but not all functions in common, and that a function
+// changes identically in all traces.
 func TestEdition(t *testing.T) {
 	known := map[trie.Frame][]trie.Frame{}
 	same, changes := 0, 0

@@ -13,10 +13,10 @@ type view struct {
 	variant int
 
 	// The ledger's fields: the outcome of the chunks, as bits of sets.
-	open        int // deliveries of which it is not known yet
+	open        int // deliveries without an outcome
 	acked       chunkSet
-	unclear     chunkSet  // may have come without an acknowledgement
-	first, last time.Time // between which all of it came
+	unclear     chunkSet  // possibly stored without an acknowledgement
+	first, last time.Time // between which all chunks were received
 }
 
 // delivery is one trace in one request.
@@ -36,11 +36,11 @@ func (d delivery) append(dst []byte) []byte {
 // request is one request, which may be sent more than once.
 type request struct {
 	traces  []delivery
-	due     time.Time // when it was to be sent first
-	at      time.Time // when it is to be sent again
+	due     time.Time // when it was first due
+	at      time.Time // when it is due again
 	attempt int       // from 0
-	node    int       // where it was sent last, or what it repeats; none
-	twin    *request  // what will repeat it, until it is sent
+	node    int       // to which it, or its twin, was sent last; or none
+	twin    *request  // its repeat, until that is sent
 }
 
 // none stands for no node.
@@ -69,7 +69,7 @@ type sequence struct {
 
 // queue holds deliveries for later requests, in order.
 type queue[E any] []struct {
-	at   int // number of the trace
+	at   int // number of the trace after which it is due
 	what E
 }
 
@@ -89,11 +89,11 @@ func (q *queue[E]) pop(now int) (what E, ok bool) {
 	return what, true
 }
 
-// newSequence returns a sequence that is the same for equal options, except for the ids of
-// the views, which differ between runs.
+// newSequence returns a sequence that is the same for equal options, except for view ids, which
+// differ between runs.
 func newSequence(o Options, variants []variant, rnd *rand.Rand) *sequence {
 	var seed [32]byte
-	_, _ = crand.Read(seed[:]) // which never fails
+	_, _ = crand.Read(seed[:]) // never fails
 	s := &sequence{
 		rnd: rnd, ids: rand.NewChaCha8(seed), zipf: newZipf(rnd, o.Zipf, o.Pages), pages: pageNames(o.Pages),
 		variants: variants, batch: o.Batch, repeat: o.Repeat,
@@ -104,8 +104,8 @@ func newSequence(o Options, variants []variant, rnd *rand.Rand) *sequence {
 	return s
 }
 
-// next returns the next request. Before that, it calls open with each view for each of its
-// traces to be sent.
+// next returns the next request. For each new view it first calls open with the view and its number
+// of traces.
 func (s *sequence) next(now time.Time, open func(*view, int)) *request {
 	s.made += s.batch
 	if r := s.again; r != nil {
@@ -146,7 +146,7 @@ func (s *sequence) newView(now time.Time, open func(*view, int)) delivery {
 	v := &view{rank: int(s.zipf.Uint64()), variant: s.drawVariant()}
 	x := &s.variants[v.variant]
 	v.page = s.pages[v.rank]
-	_, _ = s.ids.Read(v.stamp.view[:]) // which never fails
+	_, _ = s.ids.Read(v.stamp.view[:]) // never fails
 	v.origin = now.UnixMicro() - x.length
 	open(v, len(x.chunks))
 	return delivery{v, &x.chunks[0], 0}

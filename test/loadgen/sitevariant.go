@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	siteRoutes = 4       // the most routes of a view, of which the first is the page that it began with
+	siteRoutes = 4       // maximum routes of a view, including its first page
 	chunkPause = 100_000 // µs between the traces of a view
 )
 
@@ -17,7 +17,7 @@ const (
 type siteMaker struct {
 	population
 	rnd    *rand.Rand
-	zipf   *rand.Zipf // of the pages that routes lead to
+	zipf   *rand.Zipf // pages of routes
 	traces []*trie.Trace
 	form   form
 }

@@ -14,7 +14,7 @@ import (
 type variant struct {
 	chunks []chunk
 	length int64 // µs from the page's time origin to the end of the last chunk
-	routes []int // ranks of the pages that the view goes on to, from the one that it begins with
+	routes []int // ranks of the later pages of the view, relative to its first page
 }
 
 // chunk is one trace of a variant, without the fields that differ between views: page,

@@ -16,24 +16,24 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Verdict says whether the daemon has everything that it acknowledged, and nothing twice.
+// Verdict is the comparison of a daemon's data with its acknowledgements.
 type Verdict struct {
-	Pages       int      // asked for
+	Pages       int      // queried
 	Everywhere  int      // of these, pages queried at every daemon
-	Questions   int      // asked
-	Traces      uint64   // distinct ones certainly stored; one on two of these pages counts at each
+	Questions   int      // queries
+	Traces      uint64   // distinct, certainly stored; counted on each of these pages
 	Unclear     uint64   // possibly stored in addition, same unit
 	Found       uint64   // stored according to the responses, same unit
 	Folded      uint64   // page views possibly missed by a query by label, as the responses report
 	Split       uint64   // page views possibly counted twice on a page, as an hour ended between their chunks
 	Count       int      // differences
-	Differences []string // the first of them; none: all is right
+	Differences []string // the first ones; empty if everything is correct
 }
 
 // Scope is the scope of a verification.
 type Scope struct {
 	QueryAddrs []string  // HOST:PORT of the daemons' private addresses: each page is queried at a random one
-	Since      time.Time // earlier traces are not ours; zero: the daemon has only ours
+	Since      time.Time // earlier traces are not this run's; zero: the daemon has no others
 	Pages      int       // with the most views; 0 for all
 	Everywhere int       // number of these to query at every daemon; the results must be equal
 }
@@ -75,9 +75,9 @@ func (g *Generator) Verify(ctx context.Context, s Scope) (Verdict, error) {
 		for i, q := range queriesOf(page, rank, g.opts.population()) {
 			p, err := x.ask(ctx, q, addrs, rank, views, s, &v)
 			if err != nil {
-				return v, fmt.Errorf("ask for %s: %w", q.path(s.Since), err)
+				return v, fmt.Errorf("query %s: %w", q.path(s.Since), err)
 			}
-			if i == 0 { // which asks for all of the page
+			if i == 0 { // the query for the whole page
 				v.Found += uint64(p.Traces)
 			}
 		}
@@ -109,8 +109,9 @@ func (v *Verdict) add(difference string) {
 	}
 }
 
-// verifyDuplicates checks that the daemon reports not more duplicates than there are: it may find
-// one after its response. A trace that was stored before without an acknowledgement is one, too.
+// verifyDuplicates checks that the daemon does not report more duplicates than there are. It may
+// report fewer, because it can find a duplicate after its response. A trace that was stored before
+// without an acknowledgement is a duplicate, too.
 func (g *Generator) verifyDuplicates(v *Verdict) {
 	c := g.Counts()
 	sure, _, doubted := g.ledger.stored()
@@ -142,7 +143,7 @@ func (x *expectation) ask(ctx context.Context, q pageQuery, addrs []string, rank
 	least, most := x.bounds(q, rank, views)
 	if stats.Folded > 0 && q.foldable() {
 		v.Folded += uint64(stats.Folded)
-		if len(stats.Warnings) == 1 { // which is of just that
+		if len(stats.Warnings) == 1 { // the warning about folded views
 			stats.Warnings = nil
 		}
 		least = &trie.Profile{Views: least.Views - stats.Folded}
@@ -183,11 +184,11 @@ func profileOf(ctx context.Context, addr, path string) (*trie.Profile, query.Sta
 	return doc.Profile, stats, nil
 }
 
-// verifyCatalog checks that the catalogue has exactly our pages, with all their traces.
+// verifyCatalog checks that the catalogue has exactly the pages of this run, with all their traces.
 func (g *Generator) verifyCatalog(ctx context.Context, addr string, byRank map[int]map[tally]uint64, v *Verdict) error {
 	body, _, err := get(ctx, addr, "/api/v1/catalog")
 	if err != nil {
-		return fmt.Errorf("ask for the catalogue: %w", err)
+		return fmt.Errorf("query the catalogue: %w", err)
 	}
 	var catalog struct {
 		Entries []struct {
@@ -240,7 +241,7 @@ func get(ctx context.Context, addr, path string) ([]byte, http.Header, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("Cache-Control", "no-cache") // or the response may be some seconds behind
+	req.Header.Set("Cache-Control", "no-cache") // cached responses may be some seconds behind
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, nil, err

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestListApplies fails if a mutation of the list no longer has its text exactly once in its file,
-// so that the list stays in step with the code.
+// TestListApplies fails if the text of a mutation does not occur exactly once in its file, so that
+// the list stays in step with the code.
 func TestListApplies(t *testing.T) {
 	all, err := parse(list)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// outcome is what became of a mutation; the package comment describes the values.
+// outcome is the result of a mutation; the package comment describes the values.
 type outcome string
 
 const (
@@ -30,7 +30,7 @@ const (
 
 var outcomes = []outcome{killed, timedOut, explained, survived, doesNotCompile, doesNotApply, testsFail}
 
-// bad reports whether someone has to do something.
+// bad reports whether the mutation needs attention.
 func (o outcome) bad() bool { return o != killed && o != timedOut && o != explained }
 
 // result is the outcome of one mutation.
@@ -147,8 +147,7 @@ func (r *runner) node(ctx context.Context, file string, text []byte, tests strin
 	return o, end(out)
 }
 
-// copyScript copies what the tests of the browser script read, with the same paths from one to the
-// other.
+// copyScript copies the files that tests of the browser script read, with the same relative paths.
 func (r *runner) copyScript(to string) error {
 	if _, err := os.Stat(to); err == nil { // only src changes
 		if err := os.RemoveAll(filepath.Join(to, "src")); err != nil {

@@ -50,8 +50,8 @@ func Path(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Commands returns the script commands that are not in $PROGRAMS, and lets scripts find those that
-// are.
+// Commands returns the script commands that are not in $PROGRAMS, and adds $PROGRAMS to the path of
+// scripts.
 func Commands(of map[string]func()) map[string]func() {
 	dir := os.Getenv(variable)
 	if dir == "" {

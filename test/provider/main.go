@@ -1,6 +1,6 @@
-// Command provider is an OpenID provider for tests: the certified one of Zitadel, with people in
-// memory who are in groups. It prints its issuer when it listens, and ends when its standard input
-// does.
+// Command provider is an OpenID provider for tests: Zitadel's certified one, with users and their
+// groups in memory. It prints its issuer once it listens, and ends when its standard input is
+// closed.
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// Who can log in: test-user@localhost with the password verysecure. The client is web, with the
-// secret secret.
+// The user is test-user@localhost with the password verysecure. The client is web, with the secret
+// secret.
 func main() {
 	if err := run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "provider:", err)
@@ -61,7 +61,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	return nil
 }
 
-// grouped has people in groups, which it tells at its address for that alone.
+// grouped has users in groups, which it only reports at the userinfo endpoint.
 type grouped struct {
 	*storage.Storage
 	groups []string

@@ -15,7 +15,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/notify"
 )
 
-// alert is what Alertmanager says of an alert.
+// alert is an alert in a response of Alertmanager.
 type alert struct {
 	Labels       map[string]string `json:"labels"`
 	Annotations  map[string]string `json:"annotations"`
@@ -24,7 +24,7 @@ type alert struct {
 	GeneratorURL string            `json:"generatorURL"`
 }
 
-// alertmanager starts Alertmanager, which the go command builds, and returns its URL.
+// alertmanager builds and starts Alertmanager, and returns its URL.
 func alertmanager(t *testing.T) string {
 	t.Helper()
 	program, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "alertmanager").Output()
@@ -55,7 +55,7 @@ func alertmanager(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // which is over if it has ended
+		_ = cmd.Process.Kill() // fails if it has ended
 		_ = cmd.Wait()
 		_ = log.Close()
 	})
@@ -73,7 +73,7 @@ func alertmanager(t *testing.T) string {
 	return ""
 }
 
-// active returns the alerts that Alertmanager takes for active, by their change.
+// active returns Alertmanager's active alerts by the change that they are about.
 func active(t *testing.T, url string) map[string]alert {
 	t.Helper()
 	res, err := http.Get(url + "/api/v2/alerts")
@@ -95,8 +95,8 @@ func active(t *testing.T, url string) map[string]alert {
 	return out
 }
 
-// Alertmanager has an alert for each change that is open, one in spite of repeats, and none for one
-// that is resolved.
+// Alertmanager has one alert for each open change, in spite of repeats, and none for a resolved
+// one.
 func TestAlertmanager(t *testing.T) {
 	url := alertmanager(t)
 	c := channel(t, `{name: am, kind: alertmanager, target: "`+url+`", allow_private: true}`, "")
@@ -114,7 +114,7 @@ func TestAlertmanager(t *testing.T) {
 	file := notify.File{Channels: []notify.Channel{*c}}
 	batches := file.Repeats(all, nil, time.Now())
 	if len(batches) != 1 {
-		t.Fatalf("got %d repeats", len(batches))
+		t.Fatalf("got %d batches of repeats", len(batches))
 	}
 	before := active(t, url)
 	if r := new(notify.Sender).Send(t.Context(), batches[0]); r.Outcome != notify.Accepted {
@@ -132,7 +132,7 @@ func TestAlertmanager(t *testing.T) {
 		}
 	}
 	if len(active(t, url)) != len(hostile) {
-		t.Errorf("a repeat is another alert")
+		t.Errorf("a repeat created another alert")
 	}
 	for i, name := range hostile {
 		if r := send(t, c, change(notify.Resolved, fmt.Sprintf("%016x", i), name)); r.Outcome != notify.Accepted {

@@ -1,4 +1,4 @@
-// Package receivers tests notifications with what receives them: Alertmanager, a mail server, the
-// reference of Standard Webhooks and Grafana's types. It is a module of its own since the project
-// needs none of these.
+// Package receivers tests notifications with real receivers: Alertmanager, a mail server, the
+// reference implementation of Standard Webhooks and Grafana's types. It is a separate module,
+// because the project itself needs none of these.
 package receivers

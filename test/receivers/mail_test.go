@@ -30,7 +30,7 @@ import (
 
 var certificate tls.Certificate
 
-// The system's authorities are read once, so the certificate is made before.
+// The system's certificate authorities are read only once, so the certificate is created before.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -56,15 +56,15 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(dir) // of the system's temporary files
+	_ = os.RemoveAll(dir) // in the system's temporary folder
 	os.Exit(code)
 }
 
-// server is a mail server that keeps what it gets.
+// server is a mail server that keeps the mails it receives.
 type server struct {
-	mechanism string                  // that it offers
-	rcpt      func(to string) error   // nil: takes all
-	data      func(data []byte) error // nil: takes all
+	mechanism string                  // offered for authentication
+	rcpt      func(to string) error   // nil: accepts all
+	data      func(data []byte) error // nil: accepts all
 	mu        sync.Mutex
 	letters   []envelope
 }
@@ -112,7 +112,7 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error { return check(user, password) }), nil
 }
 
-// loginServer is the other side of LOGIN, which go-sasl has no more.
+// loginServer implements the server side of LOGIN, which go-sasl no longer has.
 type loginServer struct {
 	check func(user, password string) error
 	user  string
@@ -203,8 +203,8 @@ func (nothing) Println(...any)        {}
 const letters = `name: m, kind: email, allow_private: true, from: "Fieldtrie <f@example.com>", to: [a@example.com, ` +
 	`b@example.com]`
 
-// A mail server takes mails by STARTTLS and TLS, with each way to log in, and a reader finds in
-// them what was sent.
+// A mail server accepts mails over STARTTLS and TLS, with each authentication mechanism, and the
+// mails are complete.
 func TestMail(t *testing.T) {
 	for _, test := range []struct{ security, mechanism string }{{"starttls", "PLAIN"}, {"tls", "PLAIN"},
 		{"starttls", "LOGIN"}, {"tls", "LOGIN"}, {"starttls", ""}, {"", ""}} {

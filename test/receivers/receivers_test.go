@@ -22,7 +22,7 @@ var hostile = []string{"formatPrice", "价格 ü", "a\nb", "x\r\nBcc: evil@examp
 	"</b><script>alert(1)</script>", "\u202egnp.exe", "\x00\x1b[31m\xff", `"quoted" \ {{ .Labels }}`,
 	"=?utf-8?q?x?=", ".\r\n.\r\nMAIL FROM:<x@example.com>", strings.Repeat("ü<&", 3000), ""}
 
-// change returns a message about a change of something with a name.
+// change returns a message about a changed function with a name.
 func change(event notify.Event, id, name string) notify.Message {
 	m := notify.Message{ID: id + "-" + string(event), Time: time.Now(), Event: event, Change: id,
 		Title: name + " became slower by 12 ms on /feed", Lines: []string{name, "look at it"},
@@ -35,7 +35,7 @@ func change(event notify.Event, id, name string) notify.Message {
 	return m
 }
 
-// channel returns the one channel of a file with a secret.
+// channel returns the only channel of a file with a secret.
 func channel(t *testing.T, yaml, secret string) *notify.Channel {
 	t.Helper()
 	f, err := notify.Parse(strings.NewReader("channels: [" + yaml + "]"))
@@ -57,8 +57,8 @@ func send(t *testing.T, c *notify.Channel, messages ...notify.Message) notify.Re
 	return new(notify.Sender).Send(t.Context(), b)
 }
 
-// The reference of Standard Webhooks takes what is signed, with the old secret and the new one, and
-// nothing else.
+// The reference implementation of Standard Webhooks accepts signed messages, with the old and the
+// new secret, and rejects all others.
 func TestStandardWebhooks(t *testing.T) {
 	const older, newer, other = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
 		"whsec_plJ3nmyCDGBKInavdOK15jsl0tTZn6Uz"
@@ -84,13 +84,13 @@ func TestStandardWebhooks(t *testing.T) {
 				t.Errorf("%s: got %v", secret, err)
 			}
 			if wh.Verify(append(bytes.Clone(body), ' '), header) == nil {
-				t.Error("a changed body is taken")
+				t.Error("a changed body is accepted")
 			}
 		}
 	}
 }
 
-// Grafana's own types, which are made of its description of the API, take what is sent.
+// Grafana's own types, generated from its API description, decode the notifications.
 func TestGrafana(t *testing.T) {
 	var said []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func TestGrafana(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		_, _ = w.Write(answer) // which fails if the client is gone
+		_, _ = w.Write(answer) // fails if the client is gone
 	}))
 	defer server.Close()
 	c := channel(t, `{name: g, kind: grafana, target: "`+server.URL+`", secret_env: S, allow_private: true}`, "glsa_x")

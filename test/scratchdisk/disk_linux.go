@@ -17,7 +17,7 @@ import (
 type Disk struct {
 	Dir   string
 	t     testing.TB
-	image string // of an ext4
+	image string // file of an ext4
 }
 
 // Tmpfs returns an empty tmpfs of the given size in bytes.
@@ -57,8 +57,8 @@ func newDisk(t testing.TB) *Disk {
 	return d
 }
 
-// mounted fails the test if err is not nil, because there is no disk. If mounting is forbidden, as
-// in most containers, it skips the test; nothing else is a reason to skip.
+// mounted fails the test if err is not nil. If mounting is forbidden, as in most containers, it
+// skips the test; no other error is a reason to skip.
 func (d *Disk) mounted(what string, err error, out string) {
 	d.t.Helper()
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Versions configures the browser versions of two releases that follow each other, each for a
-// fortnight. Two browser families have a new version each fortnight.
+// Versions configures the browser versions of two consecutive releases, each for a fortnight. Two
+// browser families have a new version each fortnight.
 type Versions struct {
 	Spread float64 // standard deviation of the effect of a version on the page
 	Own    float64 // standard deviation of its effect on a function, in addition
@@ -147,8 +147,8 @@ func (x *versioned) side() compare.Side {
 	return s
 }
 
-// VersionAlarms is the alarms of comparisons without a guard for browser versions, with one that
-// knows the compared page alone, and with one that knows the other pages of the site.
+// VersionAlarms has the alarms of comparisons without a guard for browser versions, with a guard
+// that knows only the compared page, and with one that knows the other pages of the site.
 type VersionAlarms struct {
 	Unguarded, Alone, Site Alarms
 	// Widths of the interval of the total, divided by those without the guard. They are means.

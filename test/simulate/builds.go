@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Builds counts the findings of comparisons of two builds of which symbols are known.
+// Builds counts the findings of comparisons of two builds with known symbols.
 type Builds struct {
 	// FalseEdited and FalseSame are the shares of false findings among those about edited functions
 	// and about functions that were not edited, mean of the runs.
@@ -20,8 +20,8 @@ type Builds struct {
 // PlantedShare is the share of a page's time of the function that [Scenario.Builds] slows down.
 const PlantedShare = 0.02
 
-// Builds plants a slowdown in B: in the function that is closest to [PlantedShare] of the page. So
-// many functions were edited, among them this one; the others take as long as before.
+// Builds plants a slowdown in B: in the function that is closest to [PlantedShare] of the page. The
+// given number of functions were edited, among them this one; the others take as long as before.
 func (s Scenario) Builds(p *Page, by By, edited int, factor float64) (out Builds) {
 	planted := p.Nearest(PlantedShare)
 	each := 1 / float64(s.Runs)
@@ -53,7 +53,7 @@ func (s Scenario) Builds(p *Page, by By, edited int, factor float64) (out Builds
 	return out
 }
 
-// falseShare returns the share of others than the planted function among the alarms about code.
+// falseShare returns the share of functions other than the planted one among the alarms about code.
 func falseShare(r *compare.Result, code compare.Code, planted trie.Frame) float64 {
 	alarms, wrong := 0.0, 0.0
 	for i := range r.Functions {

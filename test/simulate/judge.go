@@ -56,9 +56,9 @@ func Judge(word compare.Status, text string, of *compare.Change) error {
 	case compare.WithPage:
 		return says(known && (low > 0 || high < 0), "a change with the page, but an interval with 0")
 	case compare.NotKnown:
-		return says(!known, "an interval of what is not known")
+		return says(!known, "an interval of an unknown change")
 	case compare.TooFew:
-		return says(of.Adjusted == nil && of.Mix == nil, "a cause of what is not known")
+		return says(of.Adjusted == nil && of.Mix == nil, "a cause of an unknown change")
 	}
 	return says(false, "no word that is known")
 }

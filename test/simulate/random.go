@@ -22,7 +22,7 @@ func Random(rng *rand.Rand) (in compare.Input, o compare.Options) {
 		in.Strata = append(in.Strata, trie.MakeLabels("device", kind))
 	}
 	in.A, in.B = randomSide(rng, len(kinds), nil), compare.Side{}
-	if rng.IntN(5) == 0 { // the same people
+	if rng.IntN(5) == 0 { // the same visitors
 		in.B = randomSide(rng, len(kinds), in.A.Views)
 	} else {
 		in.B = randomSide(rng, len(kinds), nil)

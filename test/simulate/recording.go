@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Recording is the times of one real page view by function, without those that have none.
+// Recording is the times of one real page view by function. It lacks functions without time.
 type Recording struct {
 	Function []int // numbers of Page.Functions
 	Ms       []float64
@@ -24,7 +24,8 @@ func (p *Page) Recordings() []Recording {
 }
 
 // Vary returns the page with n page views for each real one, in which the time of each function
-// differs by itself: sigma is the spread of its logarithm. It is for pages with a single recording.
+// varies independently: sigma is the standard deviation of its logarithm. It is for pages with a
+// single recording.
 func (p *Page) Vary(rng *rand.Rand, n int, sigma float64) *Page {
 	out := &Page{Name: p.Name, Functions: slices.Clone(p.Functions), groups: p.groups}
 	for _, v := range p.views {

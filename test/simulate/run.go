@@ -62,7 +62,7 @@ func summed(s compare.Side) compare.Side {
 	return s
 }
 
-// Alarms gives the share of runs without a change in which a change was reported.
+// Alarms has the shares of runs without a change in which a change was reported.
 type Alarms struct {
 	Any, Total, Features, Functions float64
 	Tested                          float64 // functions tested, mean of the runs

@@ -30,7 +30,7 @@ type Device struct {
 	Name   string
 	Factor float64 // slowdown of its page views
 	Share  float64 // of page views; all shares sum to 1
-	Every  int     // of the real page views, each such one alone is drawn; 0: all are
+	Every  int     // only each Every-th real page view is drawn; 0: all are
 }
 
 // Devices returns the default device classes.
@@ -45,7 +45,7 @@ type Page struct {
 	Functions []trie.Frame // the heaviest first
 	Mean      []float64    // by function: ms of a real page view
 	views     []view
-	lengths   int      // each real page view is in views so often, cut off earlier and later
+	lengths   int      // versions of each real page view, cut off at different times
 	groups    []string // page of each view
 	scripts   []string // features
 	scriptOf  []int    // by function
@@ -67,8 +67,8 @@ type spent struct {
 // NewPage reads the real page views of a page, one trace each.
 func NewPage(name string, traces []*trie.Trace) (*Page, error) { return newPage(name, traces, 1) }
 
-// NewPageOfLengths is NewPage, and each page view is there five times: as it was, and left by the
-// visitor after 60, 70, 80 and 90 % of its time.
+// NewPageOfLengths is like NewPage, but has five versions of each page view: complete, and left by
+// the visitor after 60, 70, 80 and 90 % of its time.
 func NewPageOfLengths(name string, traces []*trie.Trace) (*Page, error) {
 	const lengths = 5
 	var all []*trie.Trace
@@ -192,7 +192,7 @@ type drawn struct {
 	views, factors, squares float64
 }
 
-// amount is what takes ms of a page view that takes all.
+// amount returns the amount of a function or feature that takes ms of a page view that takes all.
 func (d drawn) amount(ms, all float64) compare.Amount {
 	if ms == 0 {
 		return compare.Amount{}
@@ -231,7 +231,7 @@ func (p *Page) Draw(rng *rand.Rand, views int, devices []Device, sigma float64, 
 // By selects the strata of page views.
 type By struct {
 	Device, Page bool
-	// Summed leaves of functions what rollups keep: how they vary over all strata together.
+	// Summed keeps of functions only what rollups keep: their variation over all strata together.
 	Summed bool
 }
 
@@ -256,7 +256,7 @@ func (r Release) strata(by By) (n int, of func(device, group int) int) {
 	}
 }
 
-// Strata returns the labels of the strata, in the order of those of [Release.Side].
+// Strata returns the labels of the strata, in the order of [Release.Side].
 func (r Release) Strata(by By) []trie.Labels {
 	n, of := r.strata(by)
 	out := make([]trie.Labels, n)

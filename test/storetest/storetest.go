@@ -1,5 +1,5 @@
-// Package storetest opens stores for tests of the code above them: in a directory, or in a bucket
-// if BACKEND=bucket is set. So the same tests cover both kinds.
+// Package storetest opens stores for tests of packages that use them: in a directory, or in a
+// bucket if BACKEND=bucket is set. So the same tests cover both kinds.
 package storetest
 
 import (
@@ -27,7 +27,7 @@ type Options struct {
 	Retention, HourRetention, DayRetention time.Duration
 
 	MaxPayload int64         // bytes of a trace: 16 MiB
-	Rollups    rollup.Limits // bounds what rollups grow to
+	Rollups    rollup.Limits // limits of the growth of rollups
 }
 
 // Durability is the durability that the stores guarantee.
@@ -54,7 +54,7 @@ func Open(t testing.TB, o Options) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := n.Close(context.Background()); err != nil { // once more does nothing
+		if err := n.Close(context.Background()); err != nil { // closing it again does nothing
 			t.Errorf("close the store: %v", err)
 		}
 	})
@@ -79,8 +79,8 @@ func place(t testing.TB, now func() time.Time) objects.Store {
 	return d
 }
 
-// OpenDirectory opens the data directory dir, which no daemon has, by some clock, nil for
-// [time.Now]. It is closed by end.
+// OpenDirectory opens the data directory dir, which no daemon may use, with the clock now, or
+// [time.Now] if it is nil. end closes it.
 func OpenDirectory(t testing.TB, dir string, now func() time.Time) (n *shared.Node, end func()) {
 	t.Helper()
 	place, err := shared.OpenPlace(t.Context(), dir, shared.PlaceOptions{Now: now})
@@ -142,7 +142,7 @@ func (s *Store) settling(ctx context.Context) (stop func()) {
 	}
 }
 
-// RollUp is [shared.Node.RollUp], made safe for concurrent use.
+// RollUp is like [shared.Node.RollUp], but safe for concurrent use.
 func (s *Store) RollUp(ctx context.Context) {
 	s.touch()
 	s.settle(ctx)
@@ -166,7 +166,7 @@ func (s *Store) CountVitals(page string, vitals []rollup.Vital) {
 	s.Node.CountVitals(page, vitals)
 }
 
-// Select is [shared.Reader.Select] of all that was received.
+// Select is like [shared.Reader.Select], after all received traces are rolled up.
 func (s *Store) Select(ctx context.Context, q store.Query, want store.Wanted, trace func(store.Record) error,
 	rolled func(store.Rolled) error) (store.ScanStats, error) {
 	s.settle(ctx)
@@ -174,21 +174,21 @@ func (s *Store) Select(ctx context.Context, q store.Query, want store.Wanted, tr
 	return s.Node.Select(ctx, q, want, trace, rolled)
 }
 
-// Scan is [shared.Reader.Scan] of all that was received.
+// Scan is like [shared.Reader.Scan], after all received traces are rolled up.
 func (s *Store) Scan(ctx context.Context, q store.Query, f func(store.Record) error) (store.ScanStats, error) {
 	s.settle(ctx)
 	defer s.settling(ctx)()
 	return s.Node.Scan(ctx, q, f)
 }
 
-// Catalog is [shared.Reader.Catalog] of all that was received.
+// Catalog is like [shared.Reader.Catalog], after all received traces are rolled up.
 func (s *Store) Catalog(ctx context.Context, since, until time.Time, lag time.Duration) ([]store.CatalogEntry,
 	store.ScanStats, error) {
 	s.settle(ctx)
 	return s.Node.Catalog(ctx, since, until, lag)
 }
 
-// Version is [shared.Reader.Version] of all that was received.
+// Version is like [shared.Reader.Version], for all received traces.
 func (s *Store) Version(since, until time.Time) string {
 	s.settle(context.Background())
 	return s.Node.Version(since, until)

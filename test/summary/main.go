@@ -55,8 +55,8 @@ type counts struct {
 	skipped       map[string]int // by reason
 }
 
-// read counts the test cases of a report, at any depth. node --test gives a test that is marked as
-// todo and fails a failure and a reason to skip it: such a test is skipped.
+// read counts the test cases of a report, at any depth. If a test that is marked as todo fails,
+// node --test reports both a failure and a reason to skip it: such a test counts as skipped.
 func read(name string) (counts, error) {
 	c := counts{skipped: map[string]int{}}
 	f, err := os.Open(name)
@@ -64,7 +64,7 @@ func read(name string) (counts, error) {
 		return c, err
 	}
 	defer f.Close()
-	failed, skipped := false, false // the test case that is read
+	failed, skipped := false, false // of the current test case
 	for d := xml.NewDecoder(f); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) && c.tests > 0 {

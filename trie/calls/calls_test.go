@@ -44,7 +44,7 @@ func stacks(p *trie.Profile) map[string]trie.Weight {
 	return out
 }
 
-// The total of a function is that of what it calls, and that of who calls it.
+// The total of a function equals the sum over its callees, and the sum over its callers.
 func TestSandwich(t *testing.T) {
 	for seed := range uint64(200) {
 		p := randomProfile(seed)
@@ -63,7 +63,7 @@ func TestSandwich(t *testing.T) {
 						roots++
 						sum += total[i].Self
 						if q.FrameOf(q.Nodes[i].Frame) != f.Frame {
-							t.Errorf("seed %d: %s begin with %v, not with %v", seed, name,
+							t.Errorf("seed %d: %s start with %v, not with %v", seed, name,
 								q.FrameOf(q.Nodes[i].Frame), f.Frame)
 						}
 					}
@@ -74,7 +74,7 @@ func TestSandwich(t *testing.T) {
 			}
 			for _, g := range callees.Functions() {
 				if g.Frame == f.Frame && g.Self != f.Self {
-					t.Errorf("seed %d: %v has %d µs of its own among its callees, not %d", seed, f.Frame,
+					t.Errorf("seed %d: %v has the self time %d µs among its callees, not %d", seed, f.Frame,
 						g.Self, f.Self)
 				}
 			}
@@ -82,7 +82,8 @@ func TestSandwich(t *testing.T) {
 	}
 }
 
-// Of main > a > b > a and main > b, the callers of a are main, and of b are a, or main.
+// In main > a > b > a and main > b, the callers of a are main and b, and the callers of b are a and
+// main.
 func TestCallersAndCallees(t *testing.T) {
 	p := trie.NewProfile()
 	frame := func(name string) trie.Frame { return trie.Frame{Name: name} }

@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// sampleTraces returns the traces of testdata with a feature and phases, all of one page.
+// sampleTraces returns the traces of testdata with a feature and phases, all on one page.
 func sampleTraces(tb testing.TB) (out []*trie.Trace) {
 	tb.Helper()
 	files, err := filepath.Glob("../../testdata/traces/*.gz")

@@ -51,8 +51,8 @@ func TestLikely(t *testing.T) {
 		want  int64
 	}{
 		{"both", sampled(0, 100_000, -110_000), 100_000 - 30_000},
-		{"the one before", sampled(0, -100_000, -110_000), 50_000 - 30_000},
-		{"the one behind", sampled(-1, 100_001, -110_001), 50_000},
+		{"only the sample before", sampled(0, -100_000, -110_000), 50_000 - 30_000},
+		{"only the sample after", sampled(-1, 100_001, -110_001), 50_000},
 		{"none", sampled(-1, -100_001, -110_001), 0},
 		{"no sample is missing", sampled(0, 20_000, -40_000), 0},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// fuzzSeeds returns a stack table and records of it.
+// fuzzSeeds returns a stack table and records that use it.
 func fuzzSeeds() (*trie.Trie, [][]byte) {
 	stacks := trie.New()
 	b := NewBuilder("/a", stacks, Limits{})
@@ -54,7 +54,7 @@ func FuzzDecode(f *testing.F) {
 		again := NewBuilder("/a", b.stacks, Limits{})
 		again.AddRecord(back, b.stacks)
 		if !bytes.Equal(again.Encode(Whole, false), once) {
-			t.Fatal("written twice, it differs")
+			t.Fatal("encoding is not deterministic")
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, f := range rec.Functions {
 		if len(f.Of) > 3 || f.Rest.Functions == 0 || f.Rest.Self == 0 {
-			t.Errorf("release %q: %d functions, the rest is %+v", f.Release, len(f.Of), f.Rest)
+			t.Errorf("release %q: %d functions, the rest has %+v", f.Release, len(f.Of), f.Rest)
 		}
 	}
 }

@@ -42,8 +42,8 @@ func profileOf(t *testing.T, b *Builder) (byStack map[string]trie.Weight, sum tr
 	return byStack, sum, p.Views
 }
 
-// A flood of stacks that no two page views have in common, before and after, turns no stack of a
-// site's views into (other).
+// Before and after a flood of stacks that no two page views share, no stack of the site's own views
+// is folded into (other).
 func TestFloodOfStacks(t *testing.T) {
 	lim := Limits{Nodes: 1000}
 	honest := func(b *Builder, from, n int) {
@@ -62,7 +62,7 @@ func TestFloodOfStacks(t *testing.T) {
 	flood(b, 7, 20)
 	honest(b, 20, 20)
 	if n := len(b.stacks.Nodes); n > lim.Nodes {
-		t.Errorf("%d stacks, the most is %d", n, lim.Nodes)
+		t.Errorf("%d stacks, want at most %d", n, lim.Nodes)
 	}
 	check := func(b *Builder, when string) {
 		t.Helper()
@@ -108,8 +108,8 @@ func TestFloodOfStacks(t *testing.T) {
 	}
 }
 
-// With any limit, nothing is lost: sums, views and distributions equal those of an unlimited
-// builder.
+// With any limit, nothing is lost: the sums, views and distributions are the same as in an
+// unlimited builder.
 func TestKeepLosesNothing(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 11))

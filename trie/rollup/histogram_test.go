@@ -43,8 +43,8 @@ func percentile(values []int64, q float64) int64 {
 	return 0
 }
 
-// Quantiles equal those of the values, to the width of a bucket, and subtracted values leave no
-// trace.
+// Quantiles equal the quantiles of the values, to the width of a bucket, and subtracted values have
+// no effect.
 func TestQuantile(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 50 {
@@ -73,7 +73,7 @@ func TestQuantile(t *testing.T) {
 	}
 	var empty Histogram
 	if empty.Quantile(0.5) != 0 {
-		t.Error("nothing has a quantile")
+		t.Error("an empty histogram has a quantile")
 	}
 }
 
@@ -98,7 +98,8 @@ func TestIntervalCovers(t *testing.T) {
 				}
 			}
 			if n >= 100 && said == 0 || float64(held) < 0.93*float64(said) {
-				t.Errorf("the interval of %g over %d values held the true one in %d of %d cases", q, n, held, said)
+				t.Errorf("the interval of %g over %d values contains the true value in %d of %d cases", q, n,
+					held, said)
 			}
 		}
 	}
@@ -117,7 +118,7 @@ func TestMoments(t *testing.T) {
 	if m.Count != 3 || m.Sum != 18 || m.Squares() != 134 {
 		t.Errorf("got %+v", m)
 	}
-	// Of four page views, one had nothing: mean 4.5, variance (134-81)/3.
+	// Of four page views, one has no value: mean 4.5, variance (134-81)/3.
 	if mean, half := m.Mean(4); mean != 4.5 || math.Abs(half-1.959964*math.Sqrt(53.0/3/4)) > 1e-3 {
 		t.Errorf("got %g ± %g", mean, half)
 	}

@@ -57,7 +57,7 @@ func randomTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 	return t
 }
 
-// smallTrace returns a trace with one of three stacks, of one device and connection.
+// smallTrace returns a trace with one of three stacks, for one device and connection.
 func smallTrace(r *rand.Rand, view string, chunk uint32) *trie.Trace {
 	t := &trie.Trace{Trie: *trie.New()}
 	stack := t.Insert(trie.Frame{Name: []string{"a", "b", "c"}[r.IntN(3)]})
@@ -317,10 +317,10 @@ func TestStacksGrow(t *testing.T) {
 	}
 	if !slices.Equal(copied.Strings, stacks.Strings) || !slices.Equal(copied.Frames, stacks.Frames) ||
 		!slices.Equal(copied.Nodes, stacks.Nodes) {
-		t.Error("what was read differs from what was written")
+		t.Error("the decoded data differs from the encoded data")
 	}
 	if err := DecodeStacks(copied, EncodeStacks(stacks, Size{1, 0, 1})); err == nil {
-		t.Error("a piece that does not go on where the table ends was taken")
+		t.Error("a piece that does not continue the table was accepted")
 	}
 }
 
@@ -331,7 +331,7 @@ func TestEncodeLeavesTheBuilder(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		b := NewBuilder("/a", trie.New(), Limits{})
 		for _, v := range smallViews(r, 1+r.IntN(8)) {
-			for n := range v { // as they come
+			for n := range v { // in order of arrival
 				if n > 0 {
 					addView(b, -1, v[:n]...)
 				}
@@ -342,7 +342,7 @@ func TestEncodeLeavesTheBuilder(t *testing.T) {
 		for _, level := range []Level{Narrow, Wide, Details} {
 			b.Encode(level, true)
 			if !bytes.Equal(b.Encode(Whole, false), want) {
-				t.Fatalf("seed %d: level %d changed what was added", seed, level)
+				t.Fatalf("seed %d: encoding at level %d changed the builder", seed, level)
 			}
 		}
 	}
@@ -360,7 +360,7 @@ func TestFolded(t *testing.T) {
 		}
 		rec := decoded(t, b, Wide)
 		if n := rec.Folded(nil); n != 0 {
-			t.Errorf("a question about no labels misses %d views", n)
+			t.Errorf("a query without labels misses %d views", n)
 		}
 		for key, v := range map[string]string{KeyDevice: "mobile-low", KeyRelease: "r1", KeyFeature: "f"} {
 			q := question{takes: value(key, v), group: only()}
@@ -368,7 +368,7 @@ func TestFolded(t *testing.T) {
 			s.Add(rec, b.stacks)
 			got, want, n := s.Profile().Views, q.merged(views, "/a").Views, rec.Folded([]string{key})
 			if got > want || got < want-n {
-				t.Errorf("seed %d, %s: got %d views of %d, and %d are said to be folded", seed, key, got, want, n)
+				t.Errorf("seed %d, %s: got %d of %d views, and %d are reported as folded", seed, key, got, want, n)
 			}
 			if got < want {
 				folded[key]++
@@ -376,7 +376,7 @@ func TestFolded(t *testing.T) {
 		}
 	}
 	if folded[KeyDevice] <= folded[KeyRelease] || folded[KeyRelease] == 0 || folded[KeyFeature] == 0 {
-		t.Errorf("it does not happen as it should: %v", folded)
+		t.Errorf("the test had too few cases: %v", folded)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestFlatBuilder(t *testing.T) {
 		}
 		want, got := decoded(t, whole, Whole), decoded(t, flat, Whole)
 		weights := func(rec *Record, of *Builder) []trie.Weight {
-			all := make([]trie.Weight, 2*len(rec.Cells)) // by cell: that of the page, and that of the profiling script
+			all := make([]trie.Weight, 2*len(rec.Cells)) // by cell: of the page, and of the profiling script
 			var own Own
 			rec.EachWeight(func(c int, n trie.NodeID, self, samples int64) {
 				if c *= 2; own.Is(of.Stacks(), n) {

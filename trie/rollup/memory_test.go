@@ -31,7 +31,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	// One view more than the limit, and the rows of (other).
 	if most > int64(lim.Memory)+1<<19 {
-		t.Errorf("rows take %d bytes, want at most %d or so", most, lim.Memory)
+		t.Errorf("rows take %d bytes, want about %d at most", most, lim.Memory)
 	}
 	if b.told > lim.AllFunctions {
 		t.Errorf("%d functions, want at most %d", b.told, lim.AllFunctions)
@@ -56,7 +56,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if rec.Folded([]string{KeyFeature}) == 0 || rec.Folded([]string{KeyFeature}) == 60 {
 		t.Errorf("%d of 60 views lost their features", rec.Folded([]string{KeyFeature}))
 	}
-	// The heaviest function is kept, even if it came late.
+	// The heaviest function is kept, even if it was added late.
 	heavy := &trie.Trace{Trie: *trie.New(), Context: trie.Context{Page: "/a", ViewID: "heavy", Release: "r1",
 		Interval: 10_000}}
 	node := heavy.Insert(trie.Frame{Name: "heavy"})
@@ -83,7 +83,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// A sum whose limit is exceeded within one record stops in the middle of it.
+// If a record would exceed the limit of a sum, adding stops in the middle of the record.
 func TestSumStopsInTime(t *testing.T) {
 	b := NewBuilder("/a", trie.New(), Limits{})
 	for n := range 40 {
@@ -106,15 +106,15 @@ func TestSumStopsInTime(t *testing.T) {
 		})
 		err = s.Add(rec, b.stacks)
 		if again := s.Add(rec, b.stacks); err != nil && again == nil {
-			t.Error("what did not fit can be added to")
+			t.Error("a sum that exceeded its limit accepts more records")
 		}
 		return asked, err
 	}
 	whole, err := sum(1 << 30)
 	if err != nil || whole < 5<<19 {
-		t.Fatalf("it takes %d bytes, %v", whole, err)
+		t.Fatalf("the sum takes %d bytes, %v", whole, err)
 	}
 	if asked, err := sum(1 << 19); err == nil || asked > 2<<20 {
-		t.Errorf("asked for %d bytes, %v, where 512 KiB are allowed", asked, err)
+		t.Errorf("allocated %d bytes, %v, where 512 KiB are allowed", asked, err)
 	}
 }

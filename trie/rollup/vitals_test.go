@@ -17,7 +17,7 @@ func randomVitals(r *rand.Rand, n int) (out []Vital) {
 	for range n {
 		for _, k := range VitalKinds() {
 			if r.IntN(4) == 0 {
-				continue // the browser does not have it
+				continue // the browser does not support this vital
 			}
 			v := Vital{Name: k.Name, Labels: trie.MakeLabels(
 				KeyDevice, []string{"mobile-low", "desktop-high"}[r.IntN(2)],
@@ -129,7 +129,7 @@ func TestElementsBounded(t *testing.T) {
 	}
 }
 
-// The bounds of ratings are the published ones, exact to the unit.
+// The bounds of ratings are the published ones, to the unit.
 func TestVitalRatings(t *testing.T) {
 	for _, test := range []struct {
 		name  string

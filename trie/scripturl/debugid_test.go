@@ -25,10 +25,10 @@ func TestDebugID(t *testing.T) {
 			t.Errorf("%s: got %q and %q, want %q", resource, url, got, want)
 		}
 		if again := WithDebugID(url, got); url != "" && again != resource {
-			t.Errorf("%s: put together again it is %s", resource, again)
+			t.Errorf("%s: combined again: %s", resource, again)
 		}
 	}
 	if got := WithDebugID("", id); got != "" {
-		t.Errorf("an ID of no script gives %s", got)
+		t.Errorf("an ID without a script returns %s", got)
 	}
 }

@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A stale socket is replaced. A socket in use, and a file that is not a socket, stay.
+// A stale socket is replaced. A socket in use and a file that is not a socket are kept.
 func TestListenOnSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
 	first, err := Listen("unix:" + path)
@@ -54,7 +54,7 @@ func TestListenOnSocket(t *testing.T) {
 	if _, err := Listen("unix:" + path); err == nil {
 		t.Fatal("two listen on one socket")
 	} else if _, inUse := errors.AsType[*InUseError](err); !inUse {
-		t.Errorf("the second gets %v", err)
+		t.Errorf("the second listener: %v", err)
 	}
 	first.(*net.UnixListener).SetUnlinkOnClose(false) // as after kill -9
 	if err := first.Close(); err != nil {
@@ -62,7 +62,7 @@ func TestListenOnSocket(t *testing.T) {
 	}
 	second, err := Listen("unix:" + path)
 	if err != nil {
-		t.Fatalf("a leftover stays: %v", err)
+		t.Fatalf("a stale socket was not replaced: %v", err)
 	}
 	if !Local(second.Addr()) || URL(second.Addr()) != "unix:"+path {
 		t.Errorf("the URL is %s", URL(second.Addr()))

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// startBounded starts a server with at most that many connections.
+// startBounded starts a server that accepts at most the given number of connections.
 func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *Bound) {
 	t.Helper()
 	c = New(most, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
@@ -25,7 +25,7 @@ func startBounded(t *testing.T, most int, h http.Handler) (addr string, c *Bound
 	return srv.Listener.Addr().String(), c
 }
 
-// dial opens connections that send nothing, or the beginning of a request.
+// dial opens n connections and sends begin, which is empty or the beginning of a request.
 func dial(t *testing.T, addr, begin string, n int) (conns []net.Conn) {
 	t.Helper()
 	for range n {
@@ -40,8 +40,8 @@ func dial(t *testing.T, addr, begin string, n int) (conns []net.Conn) {
 	return conns
 }
 
-// wantAtMost waits until at most that many connections are left, because the server needs some time
-// to notice a closed one.
+// wantAtMost waits until at most that many connections are open. It polls, because the server needs
+// some time to notice a closed connection.
 func (c *Bound) wantAtMost(t *testing.T, most int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -75,7 +75,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	c.wantAtMost(t, 8)
 	_ = conns[0].SetReadDeadline(time.Now().Add(10 * time.Second))
 	if _, err := conns[0].Read(make([]byte, 1)); err != io.EOF && !isReset(err) {
-		t.Errorf("the oldest connection: %v, want that it is closed", err)
+		t.Errorf("the oldest connection: %v, want it closed", err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 	for _, conn := range dial(t, addr, "", 20) {
 		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 		if _, err := conn.Read(make([]byte, 1)); err != io.EOF && !isReset(err) {
-			t.Errorf("a connection too many: %v, want that it is closed", err)
+			t.Errorf("one connection too many: %v, want it closed", err)
 		}
 	}
 	close(release)
@@ -118,7 +118,7 @@ func TestBusyConnectionsStay(t *testing.T) {
 	c.wantAtMost(t, 4)
 }
 
-// addressed is a connection of an address.
+// addressed is a connection with a remote address.
 type addressed struct {
 	net.Conn
 	addr net.Addr
@@ -143,24 +143,24 @@ func TestBusyConnectionsAreShared(t *testing.T) {
 		now = now.Add(time.Millisecond)
 	}
 	if conn, surplus := dial("192.0.2.2:1"); surplus != conn {
-		t.Error("a connection that was busy for a moment goes for another one")
+		t.Error("a connection that has been busy only briefly was closed for another")
 	} else {
 		c.note(conn, http.StateClosed, now)
 	}
 	now = now.Add(longBusy)
 	if conn, surplus := dial("192.0.2.1:2"); surplus != conn {
-		t.Error("who has all gets another one")
+		t.Error("a client that holds all connections got another one")
 	} else {
 		c.note(conn, http.StateClosed, now)
 	}
 	conn, surplus := dial("192.0.2.2:2")
 	if surplus != greedy[0] {
-		t.Fatalf("closed %v, want the one that was busy for the longest time", surplus)
+		t.Fatalf("closed %v, want the connection that has been busy longest", surplus)
 	}
 	c.note(conn, http.StateActive, now)
 	c.note(surplus, http.StateClosed, now)
 	if len(c.open) != 4 || c.peers[netip.MustParseAddr("192.0.2.1")].open != 3 {
-		t.Errorf("%d connections, of %v", len(c.open), c.peers)
+		t.Errorf("%d connections from %v", len(c.open), c.peers)
 	}
 	for conn := range c.open {
 		c.note(conn, http.StateClosed, now)
@@ -180,7 +180,7 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// A client that keeps opening connections causes no other client to lose one, neither before its
+// A client that keeps opening connections never makes another client lose one, neither before its
 // first request nor between requests. A client with few connections is never refused.
 func TestFloodHitsItself(t *testing.T) {
 	c := New(20, prometheus.NewCounter(prometheus.CounterOpts{Name: "closed"}))
@@ -207,7 +207,7 @@ func TestFloodHitsItself(t *testing.T) {
 			conn, surplus := dial("192.0.2.1:1")
 			for i, h := range honest {
 				if surplus == h {
-					t.Fatalf("a flood has closed connection %d of others", i)
+					t.Fatalf("the flood closed connection %d of other clients", i)
 				}
 			}
 			if busy && surplus != conn {
@@ -222,7 +222,7 @@ func TestFloodHitsItself(t *testing.T) {
 	for i := range 10 {
 		conn, surplus := dial(netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}), 1).String())
 		if surplus == nil || surplus == conn || surplus.RemoteAddr().String() != "192.0.2.1:1" {
-			t.Fatalf("connection %d of others: %v is closed for it, and not one of the flood", i, surplus)
+			t.Fatalf("connection %d of other clients: %v was closed for it, not one of the flood", i, surplus)
 		}
 		c.note(conn, http.StateActive, now)
 		flood(20, true)

@@ -47,13 +47,13 @@ func TestPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := query.Local{Reader: n, Symbols: naming.New(library), Owners: func() *owner.Rules { return owners }}
-	t.Run("the store is as it should be", func(t *testing.T) {
+	t.Run("the store is intact", func(t *testing.T) {
 		v, err := n.Verify(t.Context(), func(int, int, uint64) {})
 		if err != nil || len(v.Findings) > 0 || v.Traces < Views {
 			t.Errorf("%d traces: %v, %v", v.Traces, v.Findings, err)
 		}
 	})
-	t.Run("symbols tell the planted functions from all others", func(t *testing.T) {
+	t.Run("symbols identify the planted functions", func(t *testing.T) {
 		var want, got []string
 		p := openPool(t)
 		for n := range p.functions.texts {

@@ -59,8 +59,8 @@ func TestReplayOfReleases(t *testing.T) {
 	}
 }
 
-// TestPlantedTime compares the time that steps make room for with the time recorded under planted
-// functions.
+// TestPlantedTime compares the time that steps reserve for planted functions with the time recorded
+// under these functions.
 func TestPlantedTime(t *testing.T) {
 	p := openPool(t)
 	for page, visits := range p.pages {
@@ -124,7 +124,7 @@ func TestReplayFrames(t *testing.T) {
 			}
 		})
 		if known < 1000 {
-			t.Errorf("%s: %d frames were recorded of it", release, known)
+			t.Errorf("%s: %d of its frames were recorded", release, known)
 		}
 	}
 }

@@ -24,8 +24,8 @@ import (
 type pair struct {
 	before, after string
 	since         time.Duration
-	// planted has the functions whose time differs, by page. A comparison of all pages has them
-	// all.
+	// planted has the functions whose time differs, by page. The comparison of all pages expects
+	// all of them.
 	planted map[string][]string
 }
 
@@ -45,8 +45,8 @@ func pairs() []pair {
 }
 
 // TestTruth compares the releases of five demos on each page: totals have the right direction,
-// planted functions come first, and of all functions that are named at most 5 % are others. A
-// function is named for its own time, so callers of planted functions are others.
+// planted functions come first, and at most 5 % of all reported functions are not planted. A
+// function is reported for its self time, so callers of planted functions count as not planted.
 func TestTruth(t *testing.T) {
 	seeds := uint64(5)
 	if testing.Short() {
@@ -69,9 +69,9 @@ func TestTruth(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d functions were named, %d of them were not planted", named, wrong)
+	t.Logf("%d functions were reported, %d of them were not planted", named, wrong)
 	if named == 0 || float64(wrong) > 0.05*float64(named) {
-		t.Errorf("%d of %d named functions were not planted", wrong, named)
+		t.Errorf("%d of %d reported functions were not planted", wrong, named)
 	}
 }
 
@@ -89,8 +89,8 @@ func compareReleases(t *testing.T, src query.Source, p pair, page string, now ti
 	return c
 }
 
-// judge compares a comparison with the planted changes, and returns how many functions it names and
-// how many of these were not planted.
+// judge compares a comparison with the planted changes, and returns how many functions it reports
+// and how many of these were not planted.
 func judge(t *testing.T, what, page string, p pair, c query.Comparison) (named, wrong int) {
 	t.Helper()
 	if !c.Enough {
@@ -123,7 +123,7 @@ func judge(t *testing.T, what, page string, p pair, c query.Comparison) (named, 
 	status := c.Total.Status
 	sure := p.after == After && (page == "" || page == Page)
 	if len(planted) > 0 && status != right && (status.Alarm() || sure) {
-		t.Errorf("%s: it is %s by %.1f ms", what, status, shown(&c.Total))
+		t.Errorf("%s: the total is %s by %.1f ms", what, status, shown(&c.Total))
 	}
 	return named, wrong
 }
@@ -207,7 +207,7 @@ func (r *rolled) Version(time.Time, time.Time) string { return "" }
 // Deleted implements [store.Reader].
 func (r *rolled) Deleted() string { return "" }
 
-// library has the symbols of releases, the oldest first.
+// library has the symbols of releases, oldest first.
 type library struct{ releases []*release }
 
 // Uploads implements [naming.Library].

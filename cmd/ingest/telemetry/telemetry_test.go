@@ -132,7 +132,7 @@ func TestPrivate(t *testing.T) {
 	text := span.String()
 	if !strings.Contains(text, w.Header().Get(requests.Header)) || strings.Contains(text, "secret") ||
 		strings.Contains(text, "192.0.2.1") {
-		t.Errorf("it lacks the id, or has the query or an address: %s", text)
+		t.Errorf("the span lacks the id, or has the query or an address: %s", text)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestNone(t *testing.T) {
 	var s *Sender
 	mux := http.NewServeMux()
 	if s.Public(mux) != http.Handler(mux) || s.Private(mux, mux) != http.Handler(mux) || s.Close(t.Context()) != nil {
-		t.Error("a sender that is none does something")
+		t.Error("a nil sender does something")
 	}
 }
 
@@ -204,7 +204,7 @@ func TestCheckEndpoint(t *testing.T) {
 		if err := CheckEndpoint(endpoint); (err == nil) != ok {
 			t.Errorf("%q: %v", endpoint, err)
 		} else if err != nil && strings.Contains(err.Error(), "u:p") {
-			t.Errorf("it tells a password: %v", err)
+			t.Errorf("the error contains a password: %v", err)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func TestBrake(t *testing.T) {
 			"profiled now" ||
 		rec.titles[4] != "Profiling costs visitors of /slow more than the limit: none of its page views is profiled "+
 			"now" {
-		t.Errorf("told: %q", rec.titles)
+		t.Errorf("notifications: %q", rec.titles)
 	}
 	// A user lifts the reduction. Earlier measurements are ignored.
 	limits.Since = now

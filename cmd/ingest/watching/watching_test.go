@@ -144,7 +144,7 @@ func TestTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(rec.ids) != 0 {
-		t.Fatalf("%q came though it was refused", rec.ids)
+		t.Fatalf("%q arrived although the receiver rejected it", rec.ids)
 	}
 	rec.status = http.StatusOK
 	second := watcherOf(t, doc, file, clock) // another node, or this one after a restart
@@ -174,7 +174,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// A message has what happened, where and since when, and filters match its labels.
+// A message describes what happened, where and since when, and filters match its labels.
 func TestMessage(t *testing.T) {
 	doc := found(t, "/products", "94b7ca47cc2dee8a")
 	w := watcherOf(t, doc, "channels:\n  - {name: a, kind: alertmanager, target: \"http://127.0.0.1:9\"}\n", nil)
@@ -184,7 +184,7 @@ func TestMessage(t *testing.T) {
 	}
 	item, ok := w.View(query.Pages{}).Item(r, "94b7ca47cc2dee8a")
 	if !ok {
-		t.Fatal("the change is not there")
+		t.Fatal("the change is missing")
 	}
 	m := messageOf(r.Outbox[0], &item, naming.History{Commit: "0123abc", RepositoryURL: "https://git.example/shop"},
 		"https://d.example/")
@@ -198,6 +198,6 @@ func TestMessage(t *testing.T) {
 	if _, ok := w.View(query.Pages{Key: "none", Takes: func(string) bool {
 		return false
 	}}).Item(r, "94b7ca47cc2dee8a"); ok {
-		t.Error("who may not know the page knows the change")
+		t.Error("a user without access to the page can see the change")
 	}
 }

@@ -127,7 +127,7 @@ func cases() map[string]struct{ trouble, healthy []series } {
 		},
 		"FieldtrieLagging": {
 			ofShards("lag_seconds", "0+60x60", "0+60x60", "15x60"),
-			// One of the machines has not checked for a long time.
+			// One of the machines has not checked the shard for a long time.
 			ofShards("lag_seconds", "0+60x60", "15x60", "15x60"),
 		},
 		"FieldtrieLagging of a directory": {
@@ -211,7 +211,7 @@ func cases() map[string]struct{ trouble, healthy []series } {
 				`0+20x120`, `fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",` +
 				`rating="good"} 0+80x120`},
 		},
-		"FieldtrieVitalPoor of few": {
+		"FieldtrieVitalPoor of few views": {
 			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} ` +
 				`0+30x120`},
 			[]series{`fieldtrie_ingest_vital_page_views_total{instance="a",page="/",vital="lcp",rating="poor"} ` +
@@ -340,21 +340,21 @@ func TestAlerts(t *testing.T) {
 		alert, _, _ := strings.Cut(name, " ")
 		r, ok := alerts[alert]
 		if !ok {
-			t.Errorf("there is no alert %s", alert)
+			t.Errorf("alert %s does not exist", alert)
 			continue
 		}
 		delete(untested, alert)
 		t.Run(name, func(t *testing.T) {
 			if n := firing(t, p, r, c.trouble); n == 0 {
-				t.Error("it does not fire")
+				t.Error("the alert does not fire")
 			}
 			if n := firing(t, p, r, c.healthy); n > 0 {
-				t.Errorf("%d fire without a reason", n)
+				t.Errorf("%d alerts fire without a reason", n)
 			}
 		})
 	}
 	for name := range untested {
-		t.Errorf("%s has no series here", name)
+		t.Errorf("%s has no series in this test", name)
 	}
 	text, err := os.ReadFile("../../../docs/alerts.md")
 	if err != nil {
@@ -367,13 +367,13 @@ func TestAlerts(t *testing.T) {
 	if slices.Sort(described); !slices.Equal(described, slices.Sorted(maps.Keys(alerts))) {
 		t.Errorf("docs/alerts.md describes %q", described)
 	}
-	// A rule uses the metrics of its section.
+	// A rule's section in the documentation names the rule's metrics.
 	for name, r := range alerts {
 		_, section, _ := strings.Cut(string(text), "### "+name+"\n")
 		section, _, _ = strings.Cut(section, "\n#")
 		metric := regexp.MustCompile(`fieldtrie_\w+|up\b`).FindString(r.Expr)
 		if !strings.Contains(section, strings.TrimSuffix(metric, "_bucket")) {
-			t.Errorf("the section of %s does not name %s", name, metric)
+			t.Errorf("the section of %s lacks the metric %s", name, metric)
 		}
 	}
 }
@@ -416,7 +416,7 @@ func firing(t *testing.T, p parser.Parser, r rulefmt.Rule, list []series) (n int
 		})
 		if link := a.Annotations.Get("runbook_url"); !regexp.MustCompile(`^http://(a|b|c|other)/docs/alerts\.html#` +
 			strings.ToLower(r.Alert) + `$`).MatchString(link) {
-			t.Errorf("the link to what to do is %q", link)
+			t.Errorf("the runbook link is %q", link)
 		}
 	}
 	return n

@@ -63,7 +63,7 @@ func checkJSONStream(t *testing.T, data []byte) {
 	tokens(&whole, &want)
 	streamed.Stream(iotest.OneByteReader(bytes.NewReader(data)))
 	tokens(&streamed, &got)
-	place := func(err error) string { // what stands there may be cut
+	place := func(err error) string { // the text there may be truncated
 		return strings.Join(strings.SplitN(fmt.Sprint(err), ":", 3)[:min(2, strings.Count(fmt.Sprint(err), ":")+1)],
 			":")
 	}
@@ -102,7 +102,7 @@ func FuzzJSONStream(f *testing.F) {
 	f.Fuzz(checkJSONStream)
 }
 
-// An error of the reader other than its end is returned.
+// An error of the reader other than io.EOF is returned.
 func TestJSONStreamError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, text := range []string{``, `{`, `{"a`, `{"a":`, `{"a":1`, `{"a":1,"b":[tr`, `["\`} {
@@ -116,7 +116,7 @@ func TestJSONStreamError(t *testing.T) {
 	}
 }
 
-// Skipping a long string or a large value takes no memory for it.
+// Skipping a long string or a large value uses no memory for it.
 func TestJSONStreamMemory(t *testing.T) {
 	long := func() io.Reader {
 		return io.MultiReader(strings.NewReader(`["`), io.LimitReader(repeated(`x\"y\\`), 6*14<<20),
@@ -141,7 +141,7 @@ func TestJSONStreamMemory(t *testing.T) {
 	r.Array()
 	r.Element()
 	if r.Str(); KindOf(r.Err) != TooLarge {
-		t.Errorf("a string of 80 MiB that is wanted: %v", r.Err)
+		t.Errorf("a string of 80 MiB that is not skipped: %v", r.Err)
 	}
 }
 
@@ -161,13 +161,12 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A value is appended as it stands in the document, wherever the windows end, and one that is
-// too long is passed over.
+// A value is appended unchanged, wherever the windows end. A value that is too long is skipped.
 func TestJSONAppendValue(t *testing.T) {
 	long := `"` + strings.Repeat(`x\"`, jsonWindow/2) + `"`
 	for _, value := range []string{`{}`, `{ "a" : [1, "]}\\"] }`, `[]`, `"\u00e9\""`, `-1.5e3`, `true`, `null`, long,
 		`[` + long + `,` + long + `]`} {
-		for name, src := range map[string]func(io.Reader) io.Reader{"as it comes": func(r io.Reader) io.Reader {
+		for name, src := range map[string]func(io.Reader) io.Reader{"unchanged": func(r io.Reader) io.Reader {
 			return r
 		}, "by half": iotest.HalfReader} {
 			for _, most := range []int{len(value), len(value) - 1} {
@@ -181,7 +180,7 @@ func TestJSONAppendValue(t *testing.T) {
 					want += value
 				}
 				if string(got) != want || whole != (most == len(value)) {
-					t.Errorf("%s: %.20s: got %.20q of %d bytes, whole %v", name, value, got, len(got), whole)
+					t.Errorf("%s: %.20s: got %.20q of %d bytes, complete %v", name, value, got, len(got), whole)
 				}
 				if !r.Key() || string(r.Name) != "b" || r.Float() != 7 || r.Key() || r.Err != nil {
 					t.Errorf("%s: %.20s: %v after it", name, value, r.Err)
@@ -194,6 +193,6 @@ func TestJSONAppendValue(t *testing.T) {
 	r.Object()
 	r.Key()
 	if got, whole := r.AppendValue(nil, 100); len(got) > 0 || whole || !r.Ended {
-		t.Errorf("cut off: got %q, %v, %v", got, whole, r.Err)
+		t.Errorf("truncated: got %q, %v, %v", got, whole, r.Err)
 	}
 }

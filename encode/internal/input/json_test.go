@@ -10,11 +10,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/encode/internal/fixture"
 )
 
-// checkJSONReader compares what a [JSON] makes of a document with encoding/json.
+// checkJSONReader compares how [JSON] and encoding/json read a document.
 func checkJSONReader(t *testing.T, data []byte) {
 	t.Helper()
 	var r JSON
-	r.data = data // not reset, which passes over a byte order mark
+	r.data = data // not by Reset, which skips a byte order mark
 	r.Skip()
 	r.End()
 	if got, want := r.Err == nil, json.Valid(data); got != want {
@@ -109,7 +109,7 @@ func TestJSONReaderErrors(t *testing.T) {
 	}
 }
 
-// TestJSONReaderSticks checks that loops end after an error and that the first one stays.
+// TestJSONReaderSticks checks that loops end after an error and that the first error is kept.
 func TestJSONReaderSticks(t *testing.T) {
 	r := JSON{data: []byte(`{"a":[1,2],"b":?}`)}
 	rounds := 0
@@ -122,7 +122,7 @@ func TestJSONReaderSticks(t *testing.T) {
 	r.Skip()
 	r.End()
 	if u, ok := r.Whole(9); u != 0 || r.Float() != 0 || r.Str() != nil || r.Null() || r.Element() || r.Key() {
-		t.Errorf("something was read after an error: %d %v", u, ok)
+		t.Errorf("a value was returned after an error: %d %v", u, ok)
 	}
 	if want := `malformed: byte 6: '1' where a string should be`; r.Err.Error() != want || rounds != 1 {
 		t.Errorf("got %v after %d rounds, want %s after 1", r.Err, rounds, want)

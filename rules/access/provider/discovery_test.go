@@ -43,17 +43,17 @@ func TestDiscoveryHangs(t *testing.T) {
 		for range 12 {
 			go func() {
 				if waited, err := begin(gone); waited != time.Second || !errors.Is(err, context.Canceled) {
-					t.Errorf("got %v after %v, want that a browser leaves when it likes", err, waited)
+					t.Errorf("got %v after %v, want that a browser can cancel", err, waited)
 				}
 			}()
 		}
 		time.Sleep(time.Second)
 		leave()
 		if waited, err := begin(t.Context()); waited != patience-time.Second || err == nil {
-			t.Errorf("got %v after %v, want the time-out of the first request", err, waited)
+			t.Errorf("got %v after %v, want the timeout of the first request", err, waited)
 		}
 		if waited, err := begin(t.Context()); waited != 0 || err == nil || requests.Load() != 1 {
-			t.Errorf("got %v after %v and %d requests, want the failure that is known", err, waited, requests.Load())
+			t.Errorf("got %v after %v and %d requests, want the remembered failure", err, waited, requests.Load())
 		}
 		healthy.Store(true)
 		time.Sleep(retryAfter)
@@ -82,7 +82,7 @@ func TestFinishHangs(t *testing.T) {
 		started, a := time.Now(), NewAttempt("/")
 		_, err := of.Finish(t.Context(), a, url.Values{"state": {a.State}, "code": {"x"}})
 		if waited := time.Since(started); waited != patience || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v after %v, want a time-out after %v", err, waited, patience)
+			t.Errorf("got %v after %v, want a timeout after %v", err, waited, patience)
 		}
 	})
 }

@@ -142,7 +142,7 @@ func (p *issuer) begin(of *Provider) (Attempt, url.Values) {
 	p.at, p.code = u.Query(), rand.Text()
 	if p.at.Get("client_id") != clientID || p.at.Get("redirect_uri") != "https://d.example/login/callback" ||
 		p.at.Get("response_type") != "code" || p.at.Get("scope") != "openid email" {
-		p.t.Errorf("asked for %v", p.at)
+		p.t.Errorf("the request for a code has %v", p.at)
 	}
 	return a, url.Values{"state": {p.at.Get("state")}, "code": {p.code}}
 }
@@ -184,13 +184,13 @@ func TestFinish(t *testing.T) {
 	}{
 		"right":               {groups: []string{"web-perf", "all"}},
 		"one group as a text": {claims: change("groups", "web-perf"), groups: []string{"web-perf"}},
-		"groups told apart": {claims: change("groups", nil), info: map[string]any{"sub": "7",
+		"groups from UserInfo": {claims: change("groups", nil), info: map[string]any{"sub": "7",
 			"groups": []string{"x"}}, groups: []string{"x"}},
 		"no groups": {claims: change("groups", nil)},
 		"two audiences, for this": {claims: func(c map[string]any) {
 			c["aud"], c["azp"] = []string{"x", clientID}, clientID
 		}, groups: []string{"web-perf", "all"}},
-		"another's key": {sign: func(_ *issuer, c map[string]any) string {
+		"another provider's key": {sign: func(_ *issuer, c map[string]any) string {
 			return sign(t, jose.RS256, other, c)
 		}, want: "not valid"},
 		"no signature": {sign: func(_ *issuer, c map[string]any) string {
@@ -203,44 +203,44 @@ func TestFinish(t *testing.T) {
 		"no token":                    {sign: func(*issuer, map[string]any) string { return "" }, want: "not valid"},
 		"expired": {claims: change("exp", time.Now().Add(-time.Minute).Unix()),
 			want: "not valid"},
-		"expires never":      {claims: change("exp", nil), want: "not valid"},
-		"not valid yet":      {claims: change("nbf", time.Now().Add(time.Hour).Unix()), want: "not valid"},
-		"for another client": {claims: change("aud", "other"), want: "not valid"},
-		"for nobody":         {claims: change("aud", nil), want: "not valid"},
-		"two audiences":      {claims: change("aud", []string{clientID, "other"}), want: "another client"},
-		"two audiences, of another": {claims: func(c map[string]any) {
+		"never expires":       {claims: change("exp", nil), want: "not valid"},
+		"not valid yet":       {claims: change("nbf", time.Now().Add(time.Hour).Unix()), want: "not valid"},
+		"for another client":  {claims: change("aud", "other"), want: "not valid"},
+		"without an audience": {claims: change("aud", nil), want: "not valid"},
+		"two audiences":       {claims: change("aud", []string{clientID, "other"}), want: "another client"},
+		"two audiences, made for another": {claims: func(c map[string]any) {
 			c["aud"], c["azp"] = []string{clientID, "other"}, "other"
 		}, want: "another client"},
 		"made for another":    {claims: change("azp", "other"), want: "another client"},
 		"of another provider": {claims: change("iss", "https://evil.example"), want: "not valid"},
-		"of nobody":           {claims: change("sub", nil), want: "lacks a claim: sub"},
-		"of an empty id":      {claims: change("sub", ""), want: "empty claim: sub"},
+		"without an id":       {claims: change("sub", nil), want: "lacks a claim: sub"},
+		"with an empty id":    {claims: change("sub", ""), want: "empty claim: sub"},
 		"a null id": {claims: func(c map[string]any) {
 			c["sub"] = (*string)(nil)
 		}, want: "empty claim: sub"},
-		"AUD beside aud": {claims: change("aud", "x"), sign: also(t, "AUD", clientID),
+		"AUD and aud": {claims: change("aud", "x"), sign: also(t, "AUD", clientID),
 			want: "differ only in case"},
 		"a Kelvin sign next to k": {sign: also(t, "\u212aey", 1, "key", 1), want: "differ only in case"},
-		"NONCE beside nonce": {claims: func(c map[string]any) {
+		"NONCE and nonce": {claims: func(c map[string]any) {
 			c["NONCE"], c["nonce"] = c["nonce"], "x"
 		}, want: "another login"},
-		"EXP beside exp": {claims: change("exp", 1), sign: also(t, "EXP",
+		"EXP and exp": {claims: change("exp", 1), sign: also(t, "EXP",
 			time.Now().Add(time.Hour).Unix()), want: "differ only in case"},
-		"EXP alone": {claims: func(c map[string]any) {
+		"only EXP": {claims: func(c map[string]any) {
 			c["EXP"] = c["exp"]
 			delete(c, "exp")
 		}, want: "lacks a claim: exp"},
-		"AUD alone": {claims: func(c map[string]any) {
+		"only AUD": {claims: func(c map[string]any) {
 			c["AUD"] = c["aud"]
 			delete(c, "aud")
 		}, want: "lacks a claim: aud"},
-		"SUB alone in UserInfo": {claims: change("groups", nil), info: map[string]any{"SUB": "7",
+		"only SUB in UserInfo": {claims: change("groups", nil), info: map[string]any{"SUB": "7",
 			"groups": []string{"x"}}, want: "about another person"},
-		"Groups beside groups": {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": "x",
+		"Groups and groups": {claims: change("groups", nil), info: map[string]any{"sub": "7", "groups": "x",
 			"Groups": "y"}, want: "differ only in case"},
 		"a key for encryption": {use: "enc", failed: "no key for signatures"},
 		"of another login":     {claims: change("nonce", "abc"), want: "another login"},
-		"of no login":          {claims: change("nonce", nil), want: "another login"},
+		"without a login":      {claims: change("nonce", nil), want: "another login"},
 		"another person in UserInfo": {claims: change("groups", nil), info: map[string]any{"sub": "8",
 			"groups": []string{"x"}}, want: "about another person"},
 		"groups are numbers": {claims: change("groups", []int{1}), want: "neither a text nor a list"},
@@ -266,7 +266,7 @@ func TestFinish(t *testing.T) {
 		"no code": {params: func(v url.Values, _ *Attempt) {
 			v.Del("code")
 		}, want: "rejected the code"},
-		"an issuer that is another one": {params: func(v url.Values, _ *Attempt) {
+		"another issuer": {params: func(v url.Values, _ *Attempt) {
 			v.Set("iss", "https://evil.example")
 		}, want: "from another provider: got \"https://evil.example\""},
 		"denied": {params: func(v url.Values, _ *Attempt) {
@@ -304,7 +304,7 @@ func TestFinish(t *testing.T) {
 					t.Fatalf("got %+v, %v", who, err)
 				}
 				if who, err := of.Finish(t.Context(), a, params); err == nil {
-					t.Errorf("the code is good twice: %+v", who)
+					t.Errorf("the code is accepted twice: %+v", who)
 				}
 				return
 			}
@@ -315,7 +315,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// also returns a signer of tokens with further claims at the end, given as names and values.
+// also returns a signer of tokens with additional claims at the end, given as names and values.
 func also(t *testing.T, more ...any) func(p *issuer, claims map[string]any) string {
 	return func(p *issuer, claims map[string]any) string {
 		text, _ := json.Marshal(claims)
@@ -405,7 +405,7 @@ func TestNamesOfTwoDocuments(t *testing.T) {
 	}
 }
 
-// A provider that stops responding is not a refusal: the person is unknown.
+// A provider that stops responding is an error, not a refusal of the person.
 func TestProviderHangs(t *testing.T) {
 	for _, path := range []string{"/token", "/keys", "/info"} {
 		p := newIssuer(t)
@@ -418,12 +418,12 @@ func TestProviderHangs(t *testing.T) {
 		p.hang, of.client.Timeout = path, 100*time.Millisecond
 		who, err := of.Finish(t.Context(), a, params)
 		if _, refused := errors.AsType[*RefusedError](err); err == nil || refused {
-			t.Errorf("%s: got %+v, %v, want an error that is no refusal", path, who, err)
+			t.Errorf("%s: got %+v, %v, want an error that is not a refusal", path, who, err)
 		}
 	}
 }
 
-// A provider that does not respond is not a refusal, and is asked again.
+// A provider that does not respond is an error, not a refusal, and the next login asks it again.
 func TestProviderFails(t *testing.T) {
 	p := newIssuer(t)
 	of := New(p.settings())
@@ -434,12 +434,12 @@ func TestProviderFails(t *testing.T) {
 			http.Error(w, "no", http.StatusInternalServerError)
 			return true
 		},
-		"no JSON": func(w http.ResponseWriter) bool { fmt.Fprint(w, "<html>"); return true },
+		"not JSON": func(w http.ResponseWriter) bool { fmt.Fprint(w, "<html>"); return true },
 		"another provider": func(w http.ResponseWriter) bool {
 			fmt.Fprint(w, `{"issuer":"https://evil.example"}`)
 			return true
 		},
-		"without an end": func(w http.ResponseWriter) bool {
+		"endless": func(w http.ResponseWriter) bool {
 			_, _ = io.Copy(w, io.LimitReader(zeros{}, 64<<20))
 			return true
 		},

@@ -295,7 +295,7 @@ func TestMemory(t *testing.T) {
 }
 
 // If another process initializes the location before the restore is complete, its objects are kept.
-func TestSomebodyElse(t *testing.T) {
+func TestRestoreRace(t *testing.T) {
 	to := memory{}
 	a, err := Open(bytes.NewReader(source(t)))
 	if err != nil {

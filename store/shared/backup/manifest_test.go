@@ -65,7 +65,7 @@ func TestManifestOfBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Owner != "" || len(got.Removed) > 0 || len(got.Hours) != 1 {
-		t.Errorf("got the owner %q, %d removed objects and %d hours, want one hour alone",
+		t.Errorf("got the owner %q, %d removed objects and %d hours, want only one hour",
 			got.Owner, len(got.Removed), len(got.Hours))
 	}
 	if known, _ := x.b.NewestKnown(0); known.Owner == "" || len(known.Removed) != 1 {

@@ -154,7 +154,7 @@ func TestCheckSelection(t *testing.T) {
 		{"a page", Selection{Page: "/a"}, true},
 		{"a page and a site", Selection{Page: "/a", Site: "shop"}, false},
 		{"a start", Selection{Since: since}, true},
-		{"an end", Selection{Until: since}, true},
+		{"only an end", Selection{Until: since}, true},
 		{"1 µs", Selection{Since: since, Until: since.Add(us)}, true},
 		{"an empty time range", Selection{Since: since, Until: since}, false},
 		{"an end before the start", Selection{Since: since, Until: since.Add(-us)}, false},

@@ -75,7 +75,7 @@ func TestPacked(t *testing.T) {
 		sameRows(t, got, rows)
 		again, err := encodePacked(got)
 		if err != nil || !bytes.Equal(again, data) {
-			t.Errorf("packing the rows again gives another block: %v", err)
+			t.Errorf("packing the rows again returns a different block: %v", err)
 		}
 	}
 }

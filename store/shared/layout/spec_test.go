@@ -69,7 +69,7 @@ func TestSegmentLiteral(t *testing.T) {
 	}
 	again, err := got.Encode(b, key)
 	if err != nil || !slices.Equal(again, body) {
-		t.Errorf("encoding the result gives other bytes, %v", err)
+		t.Errorf("encoding the result returns different bytes, %v", err)
 	}
 }
 

@@ -17,8 +17,8 @@ func TestAsOf(t *testing.T) {
 		taken   []time.Duration // times of segments that are in the manifest
 		want    time.Duration
 	}{
-		{"nothing waits", -time.Minute, nil, nil, 0},
-		{"all is rolled up", -time.Minute, nil, []time.Duration{-second}, 0},
+		{"no segment waits", -time.Minute, nil, nil, 0},
+		{"everything is rolled up", -time.Minute, nil, []time.Duration{-second}, 0},
 		{"a segment waits", -time.Minute, []time.Duration{-10 * second}, nil, -10 * second},
 		{"the oldest of several waits", -time.Minute, []time.Duration{-5 * second, -20 * second}, nil, -20 * second},
 		{"the roller saw more than the listing", second, []time.Duration{-10 * second}, nil, second},

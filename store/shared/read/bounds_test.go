@@ -154,7 +154,7 @@ func TestRowsOfQuery(t *testing.T) {
 }
 
 // HasTraces needs the runs of each hour that ever had traces. HasHours needs the hours only.
-func TestWhatIsThere(t *testing.T) {
+func TestExistingRollups(t *testing.T) {
 	b, err := layout.Create(t.Context(), fakebucket.New(1).Client().Bucket(time.Now), layout.Options{Shards: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func TestBudget(t *testing.T) {
 			changed := b.cut()
 			taken := b.taken()
 			if taken != most+b.over || taken > total {
-				t.Fatalf("seed %d, most %d: %d bytes are taken, %d over; before %d", seed, most, taken, b.over, total)
+				t.Fatalf("seed %d, most %d: %d bytes used, %d too many; before %d", seed, most, taken, b.over, total)
 			}
 			total = taken
 			if most >= all && len(changed) > 0 {
@@ -117,7 +117,7 @@ func TestBudget(t *testing.T) {
 			checkCut(t, before, b)
 			b.over = max(b.over, 0)
 			if again := b.cut(); len(again) > 0 {
-				t.Fatalf("seed %d: a second cut takes out more", seed)
+				t.Fatalf("seed %d: a second cut removes more", seed)
 			}
 		}
 	}

@@ -29,8 +29,8 @@ users:
 `
 )
 
-// writeAccess writes the access file of an attacked daemon, and has all but attackers ask it with
-// the token of the honest.
+// writeAccess writes the access file of an attacked daemon, and makes all clients except attackers
+// send the honest token.
 func writeAccess(dir string) (file string, err error) {
 	file = filepath.Join(dir, "access.yaml")
 	text := fmt.Appendf(nil, accessFile, sha256.Sum256([]byte(honestToken)), sha256.Sum256([]byte(hostileToken)))
@@ -51,10 +51,10 @@ func (t tokened) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// hostileQuestions are the modes that ask what takes long at the private address, again and again:
-// the nth question of each.
+// hostileQuestions are the modes that send expensive queries to the private address. A function
+// returns the nth request of its mode.
 var hostileQuestions = map[string]func(base string, n int) (*http.Request, error){
-	"mcp": func(base string, n int) (*http.Request, error) { // a batch of as many calls as there may be
+	"mcp": func(base string, n int) (*http.Request, error) { // a batch with as many calls as allowed
 		var calls []string
 		for k := range 16 {
 			calls = append(calls,
@@ -68,14 +68,14 @@ var hostileQuestions = map[string]func(base string, n int) (*http.Request, error
 		}
 		return r, err
 	},
-	"answers": func(base string, n int) (*http.Request, error) { // functions of all pages, none of which is kept
+	"answers": func(base string, n int) (*http.Request, error) { // all functions, never from the response cache
 		v := url.Values{}
 		for k := range 16 {
 			v.Add("ask", fmt.Sprintf("top?limit=1000&label=browser%%21%%3D%d&since=%dm", n, 60+(n*16+k)%9000))
 		}
 		return http.NewRequest(http.MethodGet, base+"/api/v1/answers?"+v.Encode(), nil)
 	},
-	"profiles": func(base string, n int) (*http.Request, error) { // all that there is, of now
+	"profiles": func(base string, n int) (*http.Request, error) { // profiles of everything, without the cache
 		r, err := http.NewRequest(http.MethodGet,
 			fmt.Sprintf("%s/api/v1/profile?format=pprof&group_by=page,release,device,feature&since=%dm", base,
 				60+n%9000), nil)
@@ -84,7 +84,7 @@ var hostileQuestions = map[string]func(base string, n int) (*http.Request, error
 		}
 		return r, err
 	},
-	"logins": func(base string, n int) (*http.Request, error) { // passwords, each of which is another one
+	"logins": func(base string, n int) (*http.Request, error) { // a different password each time
 		r, err := http.NewRequest(http.MethodPost, base+"/login",
 			bytes.NewReader(fmt.Appendf(nil, `{"user":"ann","password":"p%d"}`, n)))
 		if err == nil {
@@ -97,7 +97,7 @@ var hostileQuestions = map[string]func(base string, n int) (*http.Request, error
 // askers is the number of concurrent clients for each mode.
 const askers = 32
 
-// ask asks questions of a mode, one after the other.
+// ask sends the queries of a mode, one after the other.
 func (x *attacker) ask(ctx context.Context, private, mode string, numbers *atomic.Int64) {
 	client := &http.Client{Transport: tokened{&http.Transport{}, hostileToken}, Timeout: time.Minute}
 	for ctx.Err() == nil {
@@ -122,16 +122,16 @@ func (x *attacker) ask(ctx context.Context, private, mode string, numbers *atomi
 	}
 }
 
-// cheap is what an honest client asks of an attacked daemon, over and over.
+// cheap is the result of the cheap queries that an honest client repeats.
 type cheap struct {
-	Questions responses `json:"questions"` // the releases of one page
+	Questions responses `json:"questions"` // releases of one page
 	Health    responses `json:"health"`    // /healthz
 }
 
-// cheapEvery is how often it asks.
+// cheapEvery is the interval of these queries.
 const cheapEvery = 250 * time.Millisecond
 
-// startCheap asks cheap questions until ctx is done.
+// startCheap sends cheap queries until ctx is done.
 func startCheap(ctx context.Context, private string) func() *cheap {
 	client := &http.Client{Transport: tokened{&http.Transport{}, honestToken}}
 	times := map[string]*responseTimes{}
@@ -170,11 +170,10 @@ func (c *config) asks() bool {
 	return (c.cheap || len(c.attack.modes) > 0) && len(c.options.Addrs) == 0
 }
 
-// warmUp is how long an attack goes on before a daemon is told to end.
+// warmUp is how long an attack lasts before a daemon is told to stop.
 const warmUp = 5 * time.Second
 
-// attackAgain attacks daemons that are about to be told to end, until the function is called that
-// it returns.
+// attackAgain attacks daemons that are about to be told to stop, until calm is called.
 func (c *config) attackAgain(ctx context.Context, x *cluster) (calm func()) {
 	if len(c.attack.modes) == 0 {
 		return func() {}

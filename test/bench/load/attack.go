@@ -22,7 +22,7 @@ import (
 )
 
 // attack is a set of hostile clients in parallel with the load. All are in one network, or in none
-// if the load has none.
+// if the load has no networks.
 type attack struct {
 	modes []string
 	rate  float64 // requests a second of each mode that sends traces
@@ -32,9 +32,9 @@ type attack struct {
 // hostile is a mode that sends valid traces made to use up resources. They have their own pages;
 // the measurement is their effect on the pages of the load.
 type hostile struct {
-	trace  func() *trie.Trace           // makes what is sent again and again
-	change func(x *trie.Context, n int) // what is different of the nth
-	anew   bool                         // it has other functions each time
+	trace  func() *trie.Trace           // makes the trace that is sent repeatedly
+	change func(x *trie.Context, n int) // changes the nth
+	anew   bool                         // it has different functions each time
 }
 
 // hostileModes returns the modes that send traces.
@@ -44,19 +44,19 @@ func hostileModes() map[string]hostile {
 	text := of(strings.Repeat("a", 8100), 400)
 	secrets := of(strings.Repeat("https://a:b@c.example/?token=%2541a@b.example ", 100), 400)
 	return map[string]hostile{
-		// the same functions under one release more each time
+		// the same functions under a new release each time
 		"releases": {trace: many, change: func(x *trie.Context, n int) {
 			x.Page, x.Release = "/attacked-releases", "r"+word(n)
 		}},
-		"stacks": {trace: many, anew: true, change: func(x *trie.Context, _ int) { // stacks that no others have
+		"stacks": {trace: many, anew: true, change: func(x *trie.Context, _ int) { // stacks that no other trace has
 			x.Page = "/attacked-stacks"
 		}},
-		"text": {trace: text, change: func(x *trie.Context, n int) { // names as long as they may be
+		"text": {trace: text, change: func(x *trie.Context, n int) { // names of the maximum length
 			x.Page = "/attacked-" + word(n)
 		}},
 		"features": {trace: many, change: manyFeatures},
 		"names":    {trace: few, change: manyNames},
-		"labels": {trace: few, change: func(x *trie.Context, n int) { // values of the labels that a site has
+		"labels": {trace: few, change: func(x *trie.Context, n int) { // new values of a site's labels
 			x.Page = "/attacked-labels"
 			x.Labels = trie.MakeLabels("browser", "attack "+word(n), "connection", "attack "+word(n), "device",
 				"attack "+word(n))
@@ -64,7 +64,7 @@ func hostileModes() map[string]hostile {
 		"times": {trace: years, change: func(x *trie.Context, _ int) {
 			x.Page, x.Interval, x.SamplingShare = "/attacked-times", 60_000_000, 1e-300
 		}},
-		// texts of which something is taken out, again and again
+		// texts with secrets to redact
 		"secrets": {trace: secrets, change: func(x *trie.Context, _ int) {
 			x.Page = "/attacked-secrets"
 		}},
@@ -166,7 +166,7 @@ func parseAttack(modes []string) ([]string, error) {
 	}
 	for _, m := range modes {
 		if !slices.Contains(attackModes(), m) {
-			return nil, fmt.Errorf("--attack: %q is none of all, %s", m, strings.Join(attackModes(), ", "))
+			return nil, fmt.Errorf("--attack: %q is not one of all, %s", m, strings.Join(attackModes(), ", "))
 		}
 	}
 	return modes, nil
@@ -267,7 +267,7 @@ func (x *attacker) send(ctx context.Context, of hostile, every time.Duration) {
 			n++
 		}
 		sent := z.EncodeAll(body, nil)
-		if short := len(body)/99 - len(sent); short > 0 { // a frame that is skipped, for the ratio that is allowed
+		if short := len(body)/99 - len(sent); short > 0 { // a skippable frame lowers the ratio
 			frame := binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(short))
 			sent = append(append(frame, make([]byte, short)...), sent...)
 		}
@@ -317,7 +317,7 @@ func (x *attacker) post(ctx context.Context, body []byte) {
 	}
 }
 
-// hold opens a connection, and opens it again after the daemon has closed it.
+// hold opens a connection, and reopens it when the daemon has closed it.
 func (x *attacker) hold(ctx context.Context, mode string) {
 	of := hostileConnections[mode]
 	at := of.at

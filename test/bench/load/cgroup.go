@@ -45,8 +45,8 @@ func (c *cgroup) set(name string, value int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// command returns a command line that puts itself into the group and becomes a program: which so
-// finds its bound from its first moment.
+// command returns a command line that puts itself into the group and then executes a program, so
+// the limit applies from the program's start.
 func (c *cgroup) command(program string, args []string) (string, []string) {
 	return "/bin/sh", append([]string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(c.dir, "cgroup.procs"),
 		program}, args...)
@@ -64,4 +64,4 @@ func (c *cgroup) peak() int64 {
 }
 
 // remove removes the group once its processes have ended.
-func (c *cgroup) remove() { _ = os.Remove(c.dir) } // which has no files of its own
+func (c *cgroup) remove() { _ = os.Remove(c.dir) } // a group has no files of its own to remove

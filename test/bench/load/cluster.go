@@ -13,7 +13,7 @@ import (
 func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	t := &c.trouble
 	fs.IntVar(&c.nodes, "nodes", 1,
-		"number of daemons to start on one bucket, of --store or --data s3://…; each request goes to one of them, "+
+		"number of daemons to start on one bucket from --store or --data s3://…; each request goes to one of them, "+
 			"a repeat to another one")
 	fs.StringVar(&c.store, "store", "",
 		"start this `PROGRAM`, versitygw or minio, as the store, with its data in a directory that is deleted at "+
@@ -26,26 +26,26 @@ func (c *config) clusterFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&t.wipeAt, "wipe-at", 0, "after this `DURATION` empty one of the four directories of minio")
 }
 
-// checkCluster rejects flags that do not go with daemons on a bucket.
+// checkCluster rejects flags that cannot be combined with daemons on a bucket.
 func (c *config) checkCluster() error {
 	t := c.trouble
 	own := len(c.options.Addrs) == 0
 	kind, known := storeKinds[filepath.Base(c.store)]
 	switch {
 	case c.nodes < 1 || t.pauseEvery < 0 || t.pauseFor <= 0 || t.downAt < 0 || t.downFor < 0 || t.wipeAt < 0:
-		return errors.New("--nodes and --pause-for must be above 0, and no time negative")
+		return errors.New("--nodes and --pause-for must be above 0, and times must not be negative")
 	case !own && (c.nodes > 1 || c.store != "" || c.spool):
-		return errors.New("--nodes, --store and --spool are for daemons that are started, so not with --addr")
+		return errors.New("--nodes, --store and --spool start daemons, so they cannot be combined with --addr")
 	case c.nodes > 1 && c.store == "" && !isBucket(c.data):
-		return errors.New("--nodes share a bucket: that of --store, or --data s3://…")
+		return errors.New("--nodes needs a bucket: use --store, or --data s3://…")
 	case c.store != "" && !known:
 		return fmt.Errorf("--store: %q is neither versitygw nor minio", c.store)
 	case t.wipeAt > 0 && kind.parts < 2:
-		return errors.New("--wipe-at is for a store with several directories, so for minio")
+		return errors.New("--wipe-at needs a store with several directories: --store minio")
 	case c.store != "" && c.data != "":
-		return errors.New("--store has its data in a directory of its own, so not with --data")
+		return errors.New("--store uses its own directory, so it cannot be combined with --data")
 	case c.store == "" && t.downFor > 0:
-		return errors.New("--store-down-for is for a store that is started, so with --store")
+		return errors.New("--store-down-for needs --store")
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (r *report) addTrouble(x *cluster, did *troubled, h *health) {
 	r.LongestLag = round(h.longestLag().Seconds())
 }
 
-// printTrouble adds them to a table.
+// printTrouble adds the injected faults to a table.
 func (r *report) printTrouble(row func(name, format string, args ...any)) {
 	if r.Kills > 0 {
 		row("kills", "%d; the slowest start after one took %.1f s", r.Kills, r.RestartSeconds)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCluster kills and stops daemons on one bucket, and kills the store, while traces come.
-// OBJECT_STORE names the store, versitygw or minio.
+// TestCluster kills and stops daemons on one bucket, and kills the store, while traces arrive.
+// OBJECT_STORE is the store's program, versitygw or minio.
 func TestCluster(t *testing.T) {
 	store := os.Getenv("OBJECT_STORE")
 	if store == "" {

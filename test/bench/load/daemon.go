@@ -17,20 +17,20 @@ type daemon struct {
 	process
 	public, private string
 	watch           watch
-	busy            sync.Mutex // held by who kills it, or stops it for a while
+	busy            sync.Mutex // held while it is killed or suspended
 }
 
 // cluster is the target of the load: one daemon, or several that share a bucket, with the store of
 // the bucket. Daemons that were already running are only addresses.
 type cluster struct {
-	nodes           []*daemon // none if they run already
+	nodes           []*daemon // none if the daemons were already running
 	store           *objectStore
 	group           *cgroup // nil: memory is not bounded
 	public, private []string
-	watches         []*watch // of daemons whose process is known
+	watches         []*watch // of daemons with a known process
 	data            string   // --data of the daemons
-	disk            string   // directory with what is stored; "" if it is not known
-	fresh           bool     // there was nothing before
+	disk            string   // directory of the stored data, "" if unknown
+	fresh           bool     // the store was empty before the run
 }
 
 // isBucket reports whether --data names a bucket.
@@ -95,7 +95,7 @@ func (c *config) startCluster(ctx context.Context, dir string, stderr io.Writer)
 // manyPages is a daemon's default limit of pages.
 const manyPages = 2000
 
-// newDaemon returns a daemon that is not started yet.
+// newDaemon returns a daemon that is not yet started.
 func (c *config) newDaemon(program string, number int, dir string, x *cluster) (d *daemon, err error) {
 	d = &daemon{process: process{name: "ingest", program: program}}
 	if c.nodes > 1 {
@@ -135,10 +135,10 @@ func (c *config) newDaemon(program string, number int, dir string, x *cluster) (
 	return d, nil
 }
 
-// end kills everything that still runs.
+// end kills everything that is still running.
 func (x *cluster) end() {
 	for _, d := range x.nodes {
-		d.kill() // which does nothing once it was stopped
+		d.kill() // does nothing if it was stopped
 	}
 	if x.store != nil {
 		x.store.kill()

@@ -66,7 +66,7 @@ func (d dashboards) start(ctx context.Context, addr string, pages int, zipf floa
 
 // poll requests a page until ctx is done.
 func (d dashboards) poll(ctx context.Context, client *http.Client, addr, page string, t *responseTimes) {
-	wait := time.NewTimer(rand.N(d.every)) // they do not begin together
+	wait := time.NewTimer(rand.N(d.every)) // dashboards do not start simultaneously
 	defer wait.Stop()
 	for {
 		select {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDashboards looks at a daemon that gets the page views of a site. All that is asked
-// must be answered.
+// TestDashboards queries a daemon that receives the page views of a site. All queries must be
+// answered.
 func TestDashboards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a daemon")

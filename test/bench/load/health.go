@@ -18,8 +18,8 @@ type health struct {
 	private []string
 
 	mu   sync.Mutex
-	led  []float64     // shards that each rolled up when it was asked last
-	lag  time.Duration // the longest seen
+	led  []float64     // shards that each daemon owned at its last check
+	lag  time.Duration // the longest observed
 	last sync.WaitGroup
 }
 
@@ -53,7 +53,7 @@ func (h *health) watch(ctx context.Context, node int, g *loadgen.Generator) {
 		}
 		s, err := readState(ctx, h.private[node])
 		if err != nil {
-			continue // it was killed, or stopped
+			continue // it was killed or suspended
 		}
 		h.mu.Lock()
 		h.led[node], h.lag = s.shards, max(h.lag, s.lag)
@@ -91,11 +91,11 @@ func isReady(ctx context.Context, private string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// state is how far a daemon is.
+// state is the progress of a daemon.
 type state struct {
-	shards  float64       // that it rolls up
-	lag     time.Duration // of the shard that waits for the longest time
-	spooled float64       // segments that are in its spool
+	shards  float64       // that it owns
+	lag     time.Duration // of the shard that has waited longest
+	spooled float64       // segments in its spool
 }
 
 // readState reads the state of a daemon.
@@ -124,8 +124,8 @@ func askState(ctx context.Context, private string) (state, error) {
 	return readState(ctx, private)
 }
 
-// settleMost bounds the wait until everything is rolled up: others wait half a minute before they
-// take over the work of a killed daemon.
+// settleMost bounds the wait until everything is rolled up: the other daemons wait half a minute
+// before they take over the work of a killed daemon.
 const settleMost = 3 * time.Minute
 
 // settle waits until spools are empty and everything is rolled up, and returns how long that took.
@@ -150,7 +150,7 @@ func (x *cluster) settle(ctx context.Context, stderr io.Writer) (time.Duration, 
 		case ctx.Err() != nil:
 			return took, context.Cause(ctx)
 		case took > settleMost:
-			return took, fmt.Errorf("not all is rolled up after %v: %s", settleMost, waiting)
+			return took, fmt.Errorf("some traces are not rolled up after %v: %s", settleMost, waiting)
 		}
 		time.Sleep(lookEvery / 2)
 	}

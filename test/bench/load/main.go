@@ -84,7 +84,7 @@ type config struct {
 	data        string
 	ingest      string
 	ingestFlags []string
-	nodes       int // that are started
+	nodes       int // to start
 	store       string
 	spool       bool
 	trouble     trouble
@@ -97,7 +97,7 @@ type config struct {
 	stall       time.Duration
 	attack      attack
 	cheap       bool
-	memory      int64 // bytes that a daemon that is started may take; 0: no bound
+	memory      int64 // limit of a started daemon in bytes; 0: none
 }
 
 func (c *config) flags(fs *pflag.FlagSet) {
@@ -133,7 +133,7 @@ func (c *config) flags(fs *pflag.FlagSet) {
 		"public `ADDR` of a running daemon, or of all on a bucket; otherwise they are started")
 	fs.StringSliceVar(&c.queryAddrs, "query-addr", []string{"127.0.0.1:8419"}, "private `ADDR` of each daemon")
 	fs.IntVar(&c.pid, "pid", 0, "its process `ID`, to report memory and processor time")
-	fs.StringVar(&o.Key, "key", "", "`KEY` that it asks for")
+	fs.StringVar(&o.Key, "key", "", "`KEY` that the daemon requires")
 	fs.StringVar(&c.data, "data", "",
 		"`DIR` with the data, to report its size; for a started daemon, where it keeps its data, which is not "+
 			"deleted: DIR or s3://…")
@@ -194,14 +194,14 @@ func (c *config) check() error {
 	own, t := len(c.options.Addrs) == 0, c.trouble
 	switch {
 	case !own && (t != trouble{pauseFor: t.pauseFor} || len(c.ingestFlags) > 0 || c.ingest != "" || c.memory != 0):
-		return errors.New("--kill-every and the like, --ingest, --memory and flags of ingest are for a daemon that " +
-			"is started, so not with --addr")
+		return errors.New("--kill-every and other faults, --ingest, --memory and flags of ingest are for a daemon " +
+			"started here, so they cannot be combined with --addr")
 	case !own && len(c.options.Addrs) != len(c.queryAddrs):
-		return errors.New("--addr and --query-addr must be as many")
+		return errors.New("--addr and --query-addr must have equally many addresses")
 	case c.again && (!own || c.nodes > 1):
-		return errors.New("--restart is for one daemon that is started here")
+		return errors.New("--restart needs exactly one daemon that is started here")
 	case own && c.pid != 0:
-		return errors.New("--pid is for a running daemon, so with --addr alone")
+		return errors.New("--pid needs --addr and a running daemon")
 	case !(c.attack.rate > 0) || c.attack.slow < 1:
 		return errors.New("--attack-rate and --attack-connections must be above 0")
 	case t.killEvery < 0 || c.stall < 0:

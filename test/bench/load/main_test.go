@@ -54,13 +54,13 @@ func TestKill(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	// On a busy machine some of the 800 are not sent at all.
+	// On a busy machine some of the 800 traces are not sent at all.
 	if r.Kills == 0 || !r.Verified || r.Sent+r.Unsent != 800 || r.Stored < 200 || r.VerifiedTraces != r.Stored ||
 		r.CPUSeconds == 0 || r.DiskBytes == 0 || r.Restarted == nil || r.Restarted.Cold == 0 {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(out.String(), "exactly what was acknowledged") {
-		t.Errorf("the table says\n%s", &out)
+		t.Errorf("the table is\n%s", &out)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestWatch(t *testing.T) {
 	}
 	w := watch{pid: os.Getpid}
 	w.begin()
-	// others may have the processor
+	// Other processes may occupy the processor.
 	for end := time.Now().Add(time.Minute); w.used() < 20*time.Millisecond && time.Now().Before(end); {
 		w.look()
 	}

@@ -93,14 +93,14 @@ func (x *cluster) rollUp(ctx context.Context, r *report, stderr io.Writer) error
 	return nil
 }
 
-// verifyAll checks that everything acknowledged is stored.
+// verifyAll checks that all acknowledged traces are stored.
 func (c *config) verifyAll(ctx context.Context, g *loadgen.Generator, x *cluster, since time.Time, r *report,
 	stderr io.Writer) error {
 	scope := loadgen.Scope{QueryAddrs: x.private, Pages: c.verifyPages}
 	if len(x.private) > 1 {
 		scope.Everywhere = c.everywhere
 	}
-	if !x.fresh || len(c.attack.modes) > 0 { // pages of others are in the catalogue
+	if !x.fresh || len(c.attack.modes) > 0 { // the catalogue has other pages, too
 		scope.Since = since
 	}
 	fmt.Fprintln(stderr, "load: verifying …")
@@ -166,7 +166,7 @@ func (c *config) load(ctx context.Context, g *loadgen.Generator, x *cluster, r *
 	}
 	stop()
 	r.Dashboards, r.Attack, r.Cheap = polled(), attacked(), asked()
-	err := calm() // before the watches are read: who starts a daemon again looks at it
+	err := calm() // before the watches are read: restarting a daemon updates them
 	r.addLoad(g, x.watches, own)
 	r.UsualP99MS = median(p.p99s)
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *progress) show() {
 	if p.of > 2*time.Minute {
 		every = 10 * time.Second
 	}
-	if now-p.shown < every-50*time.Millisecond { // a tick may come early
+	if now-p.shown < every-50*time.Millisecond { // a tick may be early
 		return
 	}
 	c := p.g.Counts()

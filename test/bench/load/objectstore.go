@@ -25,7 +25,7 @@ const (
 
 // storeKind describes how to start a kind of store.
 type storeKind struct {
-	parts int // directories that it keeps its data in
+	parts int // number of its directories
 	args  func(addr string, parts []string) []string
 	env   []string
 	ready string // path
@@ -52,7 +52,7 @@ func startStore(program, dir string) (*objectStore, error) {
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--store: %w", err)}
 	}
-	if program, err = filepath.Abs(program); err != nil { // it runs elsewhere
+	if program, err = filepath.Abs(program); err != nil { // it runs in another directory
 		return nil, err
 	}
 	addr, err := freeAddr()
@@ -74,7 +74,7 @@ func startStore(program, dir string) (*objectStore, error) {
 		s.kill()
 		return nil, err
 	}
-	for _, part := range s.parts { // to both a directory is a bucket
+	for _, part := range s.parts { // both stores treat a directory as a bucket
 		if err := os.Mkdir(filepath.Join(part, storeBucket), 0o755); err != nil {
 			s.kill()
 			return nil, err

@@ -16,16 +16,16 @@ import (
 
 // process is a child process that may be killed and started again.
 type process struct {
-	name    string // in what is said
+	name    string // in messages
 	program string
 	args    []string
-	env     []string // beside that of this program
-	dir     string   // where it runs; "" is here
-	ready   string   // URL that it answers with less than 500 when it can be used
+	env     []string // in addition to this program's
+	dir     string   // working directory; "" is the current one
+	ready   string   // URL with a status below 500 once the process is ready
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
-	ended chan error // of cmd
+	ended chan error // receives the result of cmd
 	log   logTail
 }
 
@@ -51,7 +51,7 @@ func (p *process) start() error {
 	p.cmd = exec.Command(p.program, p.args...)
 	p.cmd.Stderr, p.cmd.Dir = &p.log, p.dir
 	p.cmd.Env = append(os.Environ(), p.env...)
-	// A process group of its own: Ctrl-C is for this program, which then stops the other one.
+	// In its own process group, Ctrl-C reaches only this program, which then stops the other one.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
@@ -82,7 +82,7 @@ func (p *process) startReady() error {
 		select {
 		case err := <-p.ended:
 			return errors.Join(fmt.Errorf("%s has ended: %w", p.name,
-				errors.Join(err, errors.New("before it was told to"))), p.logged())
+				errors.Join(err, errors.New("before it was stopped"))), p.logged())
 		default:
 		}
 		if res, err := client.Get(p.ready); err == nil {
@@ -92,7 +92,7 @@ func (p *process) startReady() error {
 			}
 		}
 	}
-	return errors.Join(fmt.Errorf("%s does not get ready", p.name), p.logged())
+	return errors.Join(fmt.Errorf("%s did not become ready", p.name), p.logged())
 }
 
 // kill kills the process with SIGKILL, if it runs.
@@ -121,7 +121,7 @@ func (p *process) stop() error {
 		}
 		return nil
 	case <-time.After(stopTimeout):
-		return fmt.Errorf("%s has not ended %v after it was told to; its goroutines:\n%s", p.name, stopTimeout,
+		return fmt.Errorf("%s has not ended %v after SIGTERM; its goroutines:\n%s", p.name, stopTimeout,
 			p.goroutines())
 	}
 }

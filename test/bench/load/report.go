@@ -27,7 +27,7 @@ type report struct {
 	AchievedRate float64        `json:"acknowledged_traces_per_s"`
 	BodyBytes    float64        `json:"body_bytes_per_trace"`
 	Sent         uint64         `json:"sent_traces"`   // repeats included
-	Unsent       uint64         `json:"unsent_traces"` // due when the load was over, and all connections had others
+	Unsent       uint64         `json:"unsent_traces"` // due while all connections were busy
 	Acknowledged uint64         `json:"acknowledged_traces"`
 	Duplicates   uint64         `json:"duplicate_traces"` // of the acknowledged, according to the responses
 	Stored       uint64         `json:"stored_traces"`    // distinct
@@ -40,7 +40,7 @@ type report struct {
 	Retries      uint64         `json:"retries"`
 	GivenUp      uint64         `json:"given_up_traces"`
 
-	LatencyMS map[string]float64 `json:"latency_ms"` // of requests that were accepted, from when they were due
+	LatencyMS map[string]float64 `json:"latency_ms"` // of accepted requests, from their due time
 	// UsualP99MS is the p99 of the median second (on long runs, ten seconds). A disk that is
 	// slow for some seconds dominates the overall p99, but does not affect this one.
 	UsualP99MS float64 `json:"usual_p99_ms"`
@@ -50,10 +50,10 @@ type report struct {
 	PeakGroupBytes int64     `json:"peak_memory_with_files,omitempty"`
 	Attack         *attacked `json:"attack,omitempty"`
 	Cheap          *cheap    `json:"cheap,omitempty"`
-	StopSeconds    float64   `json:"stop_s,omitempty"` // from SIGTERM to its end, under the attack
+	StopSeconds    float64   `json:"stop_s,omitempty"` // from SIGTERM to its exit, under the attack
 	Dashboards     *polled   `json:"dashboards,omitempty"`
 
-	CPUSeconds     float64    `json:"daemon_cpu_s"` // until all is rolled up
+	CPUSeconds     float64    `json:"daemon_cpu_s"` // until everything is rolled up
 	CPUPerTraceMS  float64    `json:"daemon_cpu_ms_per_trace"`
 	OwnCPUSeconds  float64    `json:"load_cpu_s"`
 	PeakRSSBytes   int64      `json:"daemon_peak_rss_bytes"`
@@ -66,20 +66,20 @@ type report struct {
 	RestartSeconds float64    `json:"slowest_restart_s"`
 
 	Pauses           int     `json:"pauses,omitempty"`
-	PauseSeconds     float64 `json:"pause_s,omitempty"` // each
+	PauseSeconds     float64 `json:"pause_s,omitempty"` // of each pause
 	StoreDownSeconds float64 `json:"store_down_s,omitempty"`
 	Wiped            int     `json:"wiped_parts_of_store,omitempty"`
-	// of fieldtrie_store_lag_seconds, asked of each each second
+	// of fieldtrie_store_lag_seconds, read every second
 	LongestLag    float64 `json:"longest_lag_s,omitempty"`
-	SettleSeconds float64 `json:"settle_s,omitempty"` // from the end of the load until all was rolled up
+	SettleSeconds float64 `json:"settle_s,omitempty"` // from the end of the load until everything was rolled up
 
 	Verified         bool     `json:"verified"`
 	VerifiedPages    int      `json:"verified_pages"`
 	EverywherePages  int      `json:"pages_verified_on_each,omitempty"`
 	VerifiedTraces   uint64   `json:"verified_traces"`
-	FoundTraces      uint64   `json:"found_traces"` // on these pages; at most the verified and the unclear ones
-	SplitViews       uint64   `json:"split_views"`  // on these pages, that may count twice
-	FoldedViews      uint64   `json:"folded_views"` // possibly missing in responses about a label, as these report
+	FoundTraces      uint64   `json:"found_traces"` // on these pages; at most the verified plus the unclear ones
+	SplitViews       uint64   `json:"split_views"`  // on these pages; may count twice
+	FoldedViews      uint64   `json:"folded_views"` // possibly missing in responses about a label, as reported there
 	Questions        int      `json:"verified_questions"`
 	VerifySeconds    float64  `json:"verify_s"`
 	Differences      int      `json:"differences"`
@@ -182,7 +182,7 @@ func (r *report) print(w io.Writer) error {
 	if r.Rejected+r.Broken+r.Unconnected+r.Retries+r.GivenUp > 0 {
 		row("failed", "%d requests without an answer, %d without a connection, %d traces rejected", r.Broken,
 			r.Unconnected, r.Rejected)
-		row("retries", "%d; %d traces given up, %d of which it is not known whether they are stored", r.Retries,
+		row("retries", "%d; %d traces given up, %d of them possibly stored", r.Retries,
 			r.GivenUp, r.Unclear)
 	}
 	l := r.LatencyMS
@@ -208,7 +208,7 @@ func (r *report) print(w io.Writer) error {
 			r.CPUSeconds, r.CPUPerTraceMS, mebi(r.PeakRSSBytes), mebi(r.PeakAnonBytes))
 	}
 	if r.MemoryBytes > 0 {
-		row("memory", "%.0f MiB allowed, %.0f MiB taken with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
+		row("memory", "%.0f MiB allowed, %.0f MiB used with files", mebi(r.MemoryBytes), mebi(r.PeakGroupBytes))
 	}
 	row("load", "%.1f s of processor time", r.OwnCPUSeconds)
 	if r.DiskLiveBytes > 0 {
@@ -235,7 +235,7 @@ func (r *report) printVerdict(row func(name, format string, args ...any)) {
 	case r.Differences > 0:
 		verdict = fmt.Sprintf("NOT what was acknowledged, %d differences", r.Differences)
 	case r.Unclear > 0:
-		verdict = fmt.Sprintf("all that was acknowledged, once, and %d of what may have come",
+		verdict = fmt.Sprintf("everything acknowledged, once, and %d possibly stored traces",
 			int64(r.FoundTraces)-int64(r.VerifiedTraces))
 	}
 	row("verified", "%s: %d traces of %d pages by %d questions in %.1f s", verdict, r.VerifiedTraces, r.VerifiedPages,

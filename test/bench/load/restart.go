@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// restarted is the cost of the first queries after a load: to a daemon that was stopped cleanly and
-// started again, and by a program that reads what is stored itself.
+// restarted is the cost of the first queries after a load: by a daemon that was stopped cleanly and
+// restarted, and by a program that reads the stored data directly.
 type restarted struct {
-	Stop          float64 `json:"stop_s"`           // from the signal to the end of the process
+	Stop          float64 `json:"stop_s"`           // from the signal to the exit
 	Ready         float64 `json:"ready_s"`          // from the start to the first response
 	First         float64 `json:"first_query_s"`    // of all pages
 	Again         float64 `json:"second_query_s"`   // the same
@@ -68,10 +68,10 @@ func (c *config) restart(ctx context.Context, x *cluster, stderr io.Writer) (r r
 	if usage, ok := aggregate.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		r.ColdPeakBytes = usage.Maxrss << 10
 	}
-	return r, d.startReady() // it is stopped in the end
+	return r, d.startReady() // it is stopped at the end of the run
 }
 
-// get sends a request, and reads the response, which has all that was acknowledged before.
+// get sends a query and reads the response, which covers everything acknowledged before.
 func get(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

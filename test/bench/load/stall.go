@@ -14,10 +14,10 @@ import (
 
 // stall detects that requests are sent but no longer acknowledged.
 type stall struct {
-	limit time.Duration // of a time without an acknowledgement; 0 for none
+	limit time.Duration // the longest time without an acknowledgement; 0 for none
 
 	acknowledged uint64
-	since        time.Time // when requests began to wait for the next one; zero if none do
+	since        time.Time // when requests began to wait for the next one; zero if none wait
 }
 
 // look reports whether the limit is reached. underWay is how many requests wait for a response.
@@ -34,7 +34,7 @@ func (s *stall) look(now time.Time, c loadgen.Counts, underWay int) bool {
 // stalled returns an error with the state of the daemons. It ends those started here to get their
 // goroutines.
 func (s *stall) stalled(ctx context.Context, x *cluster, acknowledged uint64) error {
-	err := fmt.Errorf("nothing was acknowledged for %v while requests were sent, after %d traces; %s", s.limit,
+	err := fmt.Errorf("no trace was acknowledged for %v while requests were sent, after %d traces; %s", s.limit,
 		acknowledged, readiness(ctx, x.private[0]))
 	return errors.Join(err, x.goroutines())
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/loadgen"
 )
 
-// hanging says to the test program that it is to be an ingest that never answers.
+// hanging is an environment variable that turns the test binary into an ingest that never responds.
 const hanging = "FIELDTRIE_TEST_HANGING_INGEST"
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hang is ready, and keeps each trace that it gets.
+// hang reports that it is ready, and never answers a trace.
 func hang(args []string) {
 	fs := flag.NewFlagSet("ingest", flag.ExitOnError)
 	public, private := fs.String("listen", "", ""), fs.String("query-listen", "", "")
@@ -48,7 +48,7 @@ func TestStalled(t *testing.T) {
 	}
 	for _, want := range []string{"nothing was acknowledged for 500ms", "/readyz answers 200 OK: ready", "load.hang"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q:\n%s", want, err)
+			t.Errorf("the error does not contain %q:\n%s", want, err)
 		}
 	}
 }
@@ -65,11 +65,11 @@ func TestStall(t *testing.T) {
 		"hung immediately": {{0, 0, 1, false}, {15, 0, 1, true}},
 		"one answer": {{0, 0, 1, false}, {14, 1, 1, false}, {20, 1, 1, false}, {34, 1, 1, false},
 			{35, 1, 1, true}},
-		"nothing is sent": {{0, 5, 0, false}, {60, 5, 0, false}, {61, 5, 1, false}, {75, 5, 1, false},
+		"no requests": {{0, 5, 0, false}, {60, 5, 0, false}, {61, 5, 1, false}, {75, 5, 1, false},
 			{76, 5, 1, true}},
-		"refused, all":      {{0, 5, 1, false}, {1, 5, 1, false}, {9, 5, 0, false}, {16, 5, 0, true}},
-		"slow and at work":  {{0, 1, 1, false}, {14, 2, 1, false}, {28, 3, 1, false}, {42, 4, 1, false}},
-		"all is over, idle": {{0, 1, 1, false}, {1, 2, 0, false}, {100, 2, 0, false}},
+		"all refused":      {{0, 5, 1, false}, {1, 5, 1, false}, {9, 5, 0, false}, {16, 5, 0, true}},
+		"slow but working": {{0, 1, 1, false}, {14, 2, 1, false}, {28, 3, 1, false}, {42, 4, 1, false}},
+		"finished, idle":   {{0, 1, 1, false}, {1, 2, 0, false}, {100, 2, 0, false}},
 	} {
 		s := stall{limit: 15 * time.Second}
 		begin := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)

@@ -17,10 +17,10 @@ type trouble struct {
 	killEvery            time.Duration
 	pauseEvery, pauseFor time.Duration
 	downAt, downFor      time.Duration // of the store
-	wipeAt               time.Duration // of a part of it
+	wipeAt               time.Duration // of one of its directories
 }
 
-// longest returns the longest time for which it may prevent acknowledgements.
+// longest returns the longest time for which the faults may prevent acknowledgements.
 func (t *trouble) longest(nodes int) time.Duration {
 	if nodes == 1 && t.pauseEvery > 0 {
 		return t.downFor + t.pauseFor
@@ -83,15 +83,15 @@ func about(d time.Duration) time.Duration { return time.Duration((0.5 + rand.Flo
 // once the daemon is ready for the last time.
 func (t *trouble) killOften(x *cluster, g *loadgen.Generator, did *troubled) error {
 	for next := time.Now(); ; {
-		// Intervals count from start to start, so that a daemon to be killed every second is, as
-		// far as possible.
+		// Intervals count from start to start, so that a daemon to be killed every second is killed
+		// about every second.
 		next = next.Add(about(t.killEvery))
 		if !wait(time.Until(next), g) {
 			return nil
 		}
 		d := x.nodes[rand.IntN(len(x.nodes))]
 		if !d.busy.TryLock() {
-			continue // it is stopped
+			continue // it is suspended
 		}
 		took, err := d.killOnce()
 		d.busy.Unlock()
@@ -115,8 +115,8 @@ func (d *daemon) killOnce() (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// pauseOften suspends a daemon for a while, as if its node hung: the owner of the most shards, as
-// others have to wait for it.
+// pauseOften suspends a daemon for a while, as if its node hung. It picks the owner of the most
+// shards, because the others have to wait for it.
 func (t *trouble) pauseOften(x *cluster, g *loadgen.Generator, h *health, did *troubled) error {
 	for wait(about(t.pauseEvery), g) {
 		shards := h.shards()

@@ -16,14 +16,14 @@ import (
 // watch records the processor time and memory of a program, across kills and restarts, from /proc;
 // without /proc it records nothing. It is safe for concurrent use.
 type watch struct {
-	pid func() int // of the program; 0 if it is not known
+	pid func() int // of the program; 0 if unknown
 
 	mu     sync.Mutex
-	cpu    time.Duration // of those that have ended
-	now    time.Duration // of the present one
-	before time.Duration // of it when the watch began
-	rss    int64         // most bytes resident
-	anon   int64         // most of them that are not of files
+	cpu    time.Duration // of ended processes
+	now    time.Duration // of the current process
+	before time.Duration // of that, when the watch began
+	rss    int64         // peak resident bytes
+	anon   int64         // peak resident bytes without mapped files
 }
 
 func (w *watch) begin() {

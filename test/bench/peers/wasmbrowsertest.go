@@ -4,8 +4,8 @@
 // cannot be imported, and turns that program into a converter:
 //
 //	wasmbrowsertest convert FILE OUT            converts once
-//	wasmbrowsertest convert FILE OUT SECONDS    converts again and again, and prints the
-//	                                            least CPU time of one
+//	wasmbrowsertest convert FILE OUT SECONDS    converts repeatedly, and prints the
+//	                                            minimum CPU time
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/cdproto/profiler"
 )
 
-func init() { // comes before main
+func init() { // runs before main
 	if len(os.Args) > 1 && os.Args[1] == "convert" {
 		if err := convert(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -1,4 +1,4 @@
-// Package edited judges what is found of the edits between two builds.
+// Package edited judges the edits that a comparison of two builds finds.
 package edited
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/bundles"
 )
 
-// Judgement counts what was found of the edits between two builds. Functions count that are in a
-// script of one of them.
+// Judgement counts the edits found between two builds. It only counts functions that are in a
+// script of one of the builds.
 type Judgement struct {
-	Functions int // that were there before or after
-	Edited    int // that were edited, added or removed
-	Missed    int // of these: that were not found
+	Functions int // in either build
+	Edited    int // edited, added or removed
+	Missed    int // of these, not found
 	Extra     int // wrongly reported as edited, added or removed
-	// Recompiled counts the functions whose code differs although their source does not: the
-	// minifier inlined an edited function into them.
+	// Recompiled counts the functions whose code differs although their source does not, because
+	// the minifier inlined an edited function into them.
 	Recompiled int
 	Faults     []string
 }
@@ -48,7 +48,7 @@ func Judge(before, after []bundles.Script, a, b []*symbols.Table, truth []bundle
 	told := map[bundles.SourcePlace]bool{} // before or after
 	for _, e := range truth {
 		told[e.Before], told[e.After] = true, true
-		// What is in no script is not there.
+		// Functions that are in no script do not count.
 		if !inA[e.Before] {
 			e.Before = bundles.SourcePlace{}
 		}
@@ -90,7 +90,7 @@ func Judge(before, after []bundles.Script, a, b []*symbols.Table, truth []bundle
 			}
 		}
 	}
-	// Nothing was done to packages. Of what a class has implicitly nothing is known.
+	// Packages were not edited. For implicit members of classes the truth is unknown.
 	for pair, kind := range got {
 		e := bundles.Edit{Kind: "not edited", Before: pair[0], After: pair[1]}
 		if told[pair[0]] || told[pair[1]] || !inA[pair[0]] && !inB[pair[1]] {

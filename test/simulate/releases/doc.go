@@ -1,4 +1,4 @@
-// Package releases draws two releases of an app, and a change between them of which the cause is
-// known: an edited function, a package or a script of others with another version, a label, more
-// calls, or nothing that anybody could see. Each release has harmless edits, too.
+// Package releases draws two releases of an app and a change between them with a known cause: an
+// edited function, a new version of a package or of a third-party script, a label, more calls, or
+// no visible cause. Each release also has harmless edits.
 package releases

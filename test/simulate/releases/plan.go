@@ -6,8 +6,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// plan draws what is changed, and what is edited without harm. It is nil if the app has nothing
-// that could have such a cause.
+// plan draws the change and the harmless edits. It is nil if the app has nothing that could have
+// such a cause.
 func (a *app) plan(rng *rand.Rand, kind Kind) *plan {
 	x := &plan{target: -1, edited: map[int]bool{}}
 	x.share[0] = []float64{1, 0.6, 0.4, 0.3}
@@ -15,7 +15,7 @@ func (a *app) plan(rng *rand.Rand, kind Kind) *plan {
 	for i := features; i < functions; i++ { // one in twenty is edited
 		x.edited[i] = rng.IntN(20) == 0
 	}
-	for i := range features { // and so are those that call all others, often
+	for i := range features { // entry functions are edited often
 		x.edited[i] = rng.IntN(2) == 0
 	}
 	x.version, x.script, x.browser = rng.IntN(3) == 0, rng.IntN(3) == 0, rng.IntN(3) == 0
@@ -28,8 +28,8 @@ func (a *app) plan(rng *rand.Rand, kind Kind) *plan {
 	page := a.time(x.share[0], func(int) bool { return true })
 	of := func(f int) func(int) bool { return func(at int) bool { return a.calls[at].function == f } }
 	under := func(f int) func(int) bool { return func(at int) bool { return a.under(at, f) } }
-	// one returns a function of which the time has a share of the page that can be found, and told
-	// from the page.
+	// one returns a function whose share of the page's time is large enough to be found, and small
+	// enough to be distinguished from the page.
 	one := func(from, until int, of func(int) func(int) bool, least, most float64) int {
 		for range 200 {
 			f := from + rng.IntN(until-from)
@@ -108,7 +108,7 @@ func (a *app) plan(rng *rand.Rand, kind Kind) *plan {
 	return x
 }
 
-// callerPlan has an edited function that calls another one more often.
+// callerPlan edits a function so that it calls another one more often.
 func (a *app) callerPlan(rng *rand.Rand, x *plan, by float64) *plan {
 	for range 500 {
 		at := features + rng.IntN(len(a.calls)-features)
@@ -135,7 +135,7 @@ func (a *app) callerPlan(rng *rand.Rand, x *plan, by float64) *plan {
 	return nil
 }
 
-// callsPlan has more page views with the feature that a function is in alone.
+// callsPlan makes a feature more frequent that contains all calls of a function.
 func (a *app) callsPlan(x *plan, f int, rightIf func(watch.CauseKind, int)) *plan {
 	feature := -1
 	for _, c := range a.calls {

@@ -14,11 +14,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Kind is a cause that is planted.
+// Kind is a planted cause.
 type Kind string
 
-// Kinds returns the kinds of causes that are planted. None and All are changes that no edit, label
-// or call explains.
+// Kinds returns the kinds of planted causes. None and All are changes that no edit, label or call
+// explains.
 func Kinds() []Kind {
 	return []Kind{Itself, Caller, Page, Package, Script, Label, Calls, None, All}
 }
@@ -36,11 +36,11 @@ const (
 	All     Kind = "all of the page is slower"
 )
 
-// Drawn is a change with its evidence, and what has caused it.
+// Drawn is a change with its evidence and its cause.
 type Drawn struct {
 	Change   watch.Change
 	Evidence cause.Evidence
-	// Right reports whether a cause is the one that was planted.
+	// Right reports whether a cause is the planted one.
 	Right func(*watch.Cause) bool
 }
 
@@ -48,7 +48,7 @@ type Drawn struct {
 type call struct {
 	function, parent int     // parent is the number of a call, -1 at the top
 	self             float64 // ms
-	feature          int     // that it is in, 0 is in each page view
+	feature          int     // of the call; feature 0 is in each page view
 }
 
 // app is a tree of calls.
@@ -61,7 +61,7 @@ const (
 	features  = 4
 	functions = 80
 	inPackage = 8 // the last functions of the app are in a package
-	ofOthers  = 6 // and as many more are in a script of others
+	ofOthers  = 6 // and this many more are in a third-party script
 )
 
 func newApp(rng *rand.Rand) *app {
@@ -78,7 +78,7 @@ func newApp(rng *rand.Rand) *app {
 		}
 		a.frames = append(a.frames, f)
 	}
-	// A task of each feature, and what it calls: mostly few functions with much time, as in
+	// A task of each feature, and its calls: mostly few functions with much time, as in real
 	// programs.
 	for feature := range features {
 		a.calls = append(a.calls, call{feature, -1, 0.1, feature})
@@ -86,7 +86,7 @@ func newApp(rng *rand.Rand) *app {
 	for len(a.calls) < 250 {
 		parent := rng.IntN(len(a.calls))
 		f := features + rng.IntN(len(a.frames)-features)
-		// others call none of the app
+		// Third-party functions do not call the app.
 		if of := a.frames[a.calls[parent].function]; of.Line == 1 && f < functions+inPackage {
 			continue
 		}
@@ -105,7 +105,7 @@ func (a *app) under(at, function int) bool {
 	return false
 }
 
-// time returns the mean time of the calls that is takes, in ms of a page view.
+// time returns the mean time of the calls that is accepts, in ms per page view.
 func (a *app) time(share []float64, is func(at int) bool) (ms float64) {
 	for at, c := range a.calls {
 		if is(at) {
@@ -118,12 +118,12 @@ func (a *app) time(share []float64, is func(at int) bool) (ms float64) {
 // plan holds the parts of a change.
 type plan struct {
 	factor  func(at int, chrome157 bool) float64 // of the self time of a call in the new release
-	share   [2][]float64                         // of page views with each feature
+	share   [2][]float64                         // share of page views with each feature, by release
 	target  int                                  // the function that changed, -1: the page
 	edited  map[int]bool
-	version bool // of the package
+	version bool // the package has a new version
 	script  bool
-	browser bool // Chrome 157 is there
+	browser bool // Chrome 157 is released
 	right   func(*watch.Cause) bool
 }
 
@@ -187,8 +187,8 @@ func (a *app) draw(rng *rand.Rand, frames []trie.Frame, share []float64, newer b
 	return s
 }
 
-// Draw draws a change with a cause, of as many page views of each release. ok is false if it is too
-// small for anybody to have found it.
+// Draw draws a change with a cause, with the given number of page views of each release. ok is
+// false if the change is too small to be found.
 func Draw(kind Kind, seed uint64, views int) (out Drawn, ok bool) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	a := newApp(rng)

@@ -7,7 +7,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// setCode sets the evidence from code for the functions of both sides, which are of two releases.
+// setCode sets the evidence from code for the functions of both sides, which belong to two
+// releases.
 func (s *Site) setCode(in *compare.Input, before, after string) {
 	if s.plan.Edits == 0 {
 		return

@@ -1,14 +1,15 @@
 // Package site replays real page views as weeks of one page of a site, for the detectors of
-// query/watch: with a season of traffic and of speed, devices that drift, an outage, bots, a new
-// version of a browser, releases, and changes that are planted.
+// query/watch: with a season of traffic and of speed, drifting devices, an outage, bots, a new
+// browser version, releases, and planted changes.
 //
-// As in test/simulate, no page view is ever made: an hour is how often each real view was drawn on
-// each device, with the sums of the factors of their speed. All sums of an hour follow from these.
+// As in test/simulate, no single page view is constructed: an hour is how often each real view was
+// drawn on each device, with the sums of the factors of their speed. All sums of an hour follow
+// from these.
 package site
 
 import "github.com/fieldtrie/fieldtrie/test/simulate"
 
-// Plan is what happens to a page. Hours are those since the first day began.
+// Plan describes what happens to a page. Hours count from the beginning of the first day.
 type Plan struct {
 	Page  *simulate.Page
 	Name  string
@@ -19,20 +20,21 @@ type Plan struct {
 	// 0.4 is from 60 to 140 %.
 	Season float64
 	Sigma  float64 // spread of the logarithm of the speed of a device from view to view
-	// PageDay and FunctionDay are the spread of the logarithm of the time from day to day: of all
-	// functions together, and of each by itself.
+	// PageDay and FunctionDay are the standard deviations of the logarithm of the time from day to
+	// day: of all functions together, and of each function independently.
 	PageDay, FunctionDay float64
-	// share of page views that change from the first to the last kind of device in all the time
+	// Drift is the share of page views that move from the first to the last kind of device over the
+	// whole time.
 	Drift    float64
 	Releases []Release
 	Ramp     int // hours until all page views have a new release
 	Effects  []Effect
-	// Edits is how many functions each release edits, besides those that its effects are of.
-	// Symbols of all releases are known; with 0 none are.
+	// Edits is how many functions each release edits, besides those with effects. Symbols of all
+	// releases are known; with 0 none are.
 	Edits  int
 	Outage Hours
 	Bots   Hours
-	// Browser is when page views change to a new version of their browser, which is faster by 2 %.
+	// Browser is when page views change to a new browser version, which is faster by 2 %.
 	Browser Hours
 	// Versions are the browser versions of all page views; nil: unknown.
 	Versions []Version
@@ -42,15 +44,15 @@ type Plan struct {
 type Version struct {
 	Name   string // such as "Chrome 158"
 	Effect float64
-	Hour   int // from which on it is rolled out, to phones five days later
+	Hour   int // when its rollout begins; on phones five days later
 }
 
-// Hours are from one hour to before another.
+// Hours is a range of hours; Until is excluded.
 type Hours struct{ From, Until int }
 
 func (h Hours) has(hour int) bool { return hour >= h.From && hour < h.Until }
 
-// Release is a release and the hour from which on it is rolled out.
+// Release is a release and the hour in which its rollout begins.
 type Release struct {
 	Name string
 	Hour int
@@ -62,7 +64,7 @@ type Effect struct {
 	Factor    float64
 	Release   string // since this one; "" for all
 	Hours     Hours  // empty: all
-	Growing   int    // days in which the factor grows from 1, evenly
+	Growing   int    // days in which the factor grows evenly from 1
 	// To gets the time that the functions lose, if it is not below 0: a refactoring.
 	To int
 }

@@ -28,8 +28,8 @@ func Month(page *simulate.Page, views float64, seed uint64) Plan {
 	return p
 }
 
-// Browsers plants versions of two browser families, a new one each fortnight of each. Their effects
-// have a standard deviation..
+// Browsers plants versions of two browser families, with a new version of each family every
+// fortnight. Their effects have the standard deviation spread.
 func (p *Plan) Browsers(spread float64) {
 	rng := rand.New(rand.NewPCG(p.Seed, 4))
 	p.Browser = Hours{}
@@ -58,14 +58,14 @@ func (p *Plan) Harm() {
 	}
 }
 
-// Slow plants a change of a function that has a share of the page, in the sixth release.
+// Slow plants a change of a function with the given share of the page, in the sixth release.
 func (p *Plan) Slow(share, factor float64) {
 	p.Effects = append(p.Effects, Effect{Functions: []int{p.Page.Nearest(share)}, Factor: factor,
 		Release: p.Releases[6].Name})
 }
 
-// Creep plants a change of the heaviest function that grows by 1 % a day for ten days. No release
-// does it.
+// Creep plants a change of the heaviest function that grows by 1 % a day for ten days, independent
+// of releases.
 func (p *Plan) Creep() {
 	from := 24 * 12
 	p.Effects = append(p.Effects, Effect{Functions: []int{p.Page.Nearest(0.2)}, Factor: 1.1, Hours: Hours{from,

@@ -10,8 +10,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// Run evaluates a site after each hour, as a daemon does, and returns all changes that were found,
-// as they were then.
+// Run evaluates a site after each hour, as a daemon does, and returns all changes in the state in
+// which they were first found.
 func Run(s *Site, settings watch.Settings) (found []watch.Change, err error) {
 	var memory watch.Memory
 	var known []watch.Change
@@ -36,15 +36,15 @@ func Reports(found []watch.Change) []watch.Change {
 	return slices.DeleteFunc(slices.Clone(found), func(c watch.Change) bool { return c.Direction == watch.Moved })
 }
 
-// True reports whether a change is one that was planted: of the function in its direction, or of
-// the page, a feature or a Web Vital in the direction of one that is large enough to be seen there;
-// and if it is by a release, of this one.
+// True reports whether a change is a planted one: of the function in its direction, or of the page,
+// a feature or a Web Vital in the direction of an effect that is large enough to be visible there.
+// If the change is attributed to a release, it must be the release of the effect.
 func (p *Plan) True(c *watch.Change) bool {
 	return slices.ContainsFunc(p.Effects, func(e Effect) bool { return p.causes(&e, c) })
 }
 
-// Delay returns how many hours after it began a planted effect was reported first, as one of
-// whatever release if none did it. ok is false if it was not.
+// Delay returns after how many hours a planted effect was first reported, by any release if it has
+// none. ok is false if it was not reported.
 func (p *Plan) Delay(effect int, found []watch.Change) (hours int, ok bool) {
 	e := &p.Effects[effect]
 	for _, c := range Reports(found) {

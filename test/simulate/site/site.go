@@ -20,7 +20,7 @@ import (
 // Begin is the first hour of all plans, a Monday.
 func Begin() time.Time { return time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) }
 
-// Site is a plan that was drawn. It is a [watch.Observer] of the one page.
+// Site is a drawn plan. It is a [watch.Observer] of one page.
 type Site struct {
 	plan     Plan
 	recorded []simulate.Recording
@@ -84,7 +84,7 @@ func (p *Plan) season(hour, phase int) float64 {
 	return 1 + p.Season*(0.75*math.Sin(x/24)+0.25*math.Sin(x/(7*24)))
 }
 
-// shares returns how much of the page views of an hour each release has: the newest one grows until
+// shares returns the share of each release of the page views of an hour. The newest one grows until
 // it has all.
 func (p *Plan) shares(hour int) []float64 {
 	out := make([]float64, len(p.Releases))
@@ -168,7 +168,7 @@ func (s *Site) view(rng *rand.Rand, hour int) (device, recording int, factor flo
 	return device, rng.IntN(len(s.recorded)), factor
 }
 
-// poisson draws a number of page views; that of many is normal.
+// poisson draws a number of page views. Large numbers are drawn from a normal distribution.
 func poisson(rng *rand.Rand, mean float64) int {
 	if mean > 50 {
 		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
@@ -218,7 +218,7 @@ func (s *Site) apply(f []float64, e *Effect, release, hour int) {
 		}
 	}
 	for _, i := range functions {
-		if e.To > 0 { // per page view on average; the other function has its own views
+		if e.To > 0 { // per page view on average, because the other function is in other views
 			f[e.To] += (1 - factor) * f[i] * p.Page.Mean[i] / p.Page.Mean[e.To]
 		}
 		f[i] *= factor
@@ -237,8 +237,8 @@ type side struct {
 	cells     map[[2]int]browsers.Cell // by day and device
 }
 
-// sum sums up hours. stratum says to which stratum an hour and a kind of page view, a
-// device with a browser family, belong.
+// sum sums up hours. stratum returns the stratum of an hour and a kind of page view, which is a
+// device with a browser family.
 func (s *Site) sum(release, from, until, strata int, stratum func(hour, kind int) int) *side {
 	n := len(s.plan.Page.Functions)
 	out := &side{views: make([]float64, strata), time: make([]compare.Amount, strata),
@@ -304,7 +304,7 @@ func (s *Site) addCell(to *side, of []drawn, factor []float64, stratum int) {
 	}
 }
 
-// plus adds page views with a time of ms on a fast device, of all in the page view.
+// plus adds page views with ms in a function, on a fast device, and all in the page view.
 func plus(to *compare.Amount, x drawn, ms, all float64) {
 	if ms == 0 {
 		return
@@ -318,7 +318,8 @@ func plus(to *compare.Amount, x drawn, ms, all float64) {
 // vitalSpread is how much the 75th percentile varies, times the root of the page views.
 const vitalSpread = 1.2
 
-// vitalSpeed is how much Web Vitals follow the speed of scripts: most of them is something else.
+// vitalSpeed is how much Web Vitals depend on the speed of scripts: most of their time is something
+// else.
 const vitalSpeed = 0.3
 
 var _ watch.Observer = (*Site)(nil)

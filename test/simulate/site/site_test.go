@@ -81,14 +81,13 @@ func reports(t *testing.T, p *simulate.Page, seeds int, plant func(*Plan)) (righ
 	return right, wrong, found, moved
 }
 
-// The detectors are silent on months without a change and on spikes, and find what is planted:
-// bounds are those that a seed passes by chance in all but one of a thousand if what
-// docs/benchmarks.md says is true.
+// The detectors are silent on months without a change and on spikes, and find planted changes. If
+// docs/benchmarks.md is right, 999 of 1,000 seeds stay within the bounds.
 func TestMonths(t *testing.T) {
 	p := page(t)
 	const seeds = 4
 	if right, wrong, _, _ := reports(t, p, 2*seeds, func(*Plan) {}); right+wrong > 2 {
-		t.Errorf("%d reports of nothing", right+wrong)
+		t.Errorf("%d reports without a change", right+wrong)
 	}
 	if right, wrong, _, _ := reports(t, p, seeds, (*Plan).Spike); right+wrong > 1 {
 		t.Errorf("%d reports of spikes", right+wrong)
@@ -108,8 +107,8 @@ func TestMonths(t *testing.T) {
 	}
 }
 
-// Browser versions are no releases: their effects are not reported as changes of releases, and a
-// version that is much slower is called the cause.
+// Effects of browser versions are not reported as changes of releases, and a much slower version is
+// reported as the cause.
 func TestVersions(t *testing.T) {
 	p := page(t)
 	for seed := range uint64(2) {

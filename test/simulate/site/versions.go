@@ -14,7 +14,7 @@ import (
 type versions struct {
 	list  []Version
 	names []string // of families
-	ofOne [][]int  // versions of a family, the oldest first
+	ofOne [][]int  // versions of a family, oldest first
 }
 
 func versionsOf(list []Version) versions {

@@ -30,11 +30,11 @@ const (
 	querier = "/querier.v1.QuerierService/"
 )
 
-// asked is a daemon with the time range of its queries.
+// asked is a daemon, with the time range of the queries.
 type asked struct {
 	*daemon
 	start, end int64
-	total      int64 // ns of all that is stored, by the daemon's own interface
+	total      int64 // ns of all stored traces, from the daemon's own API
 }
 
 func newAsked(t *testing.T) *asked {
@@ -47,12 +47,12 @@ func newAsked(t *testing.T) *asked {
 		t.Fatal(err)
 	}
 	if a.total = 1000 * tree.Total; a.total == 0 {
-		t.Fatal("nothing is stored")
+		t.Fatal("no trace is stored")
 	}
 	return a
 }
 
-// The generated client has all of its questions answered, in both encodings.
+// All queries of the generated client are answered, in both encodings.
 func TestClient(t *testing.T) {
 	a := newAsked(t)
 	for name, options := range map[string][]connect.ClientOption{
@@ -77,7 +77,7 @@ func TestClient(t *testing.T) {
 	t.Run("access", a.testAccess)
 }
 
-// must returns the message of an answer.
+// must returns the message of a response.
 func must[A any](t *testing.T) func(*connect.Response[A], error) *A {
 	return func(r *connect.Response[A], err error) *A {
 		t.Helper()
@@ -187,7 +187,7 @@ func (a *asked) testFlameGraph(t *testing.T, c querierv1connect.QuerierServiceCl
 		connect.NewRequest(request(`{page="/none"}`)))).Flamegraph
 	if none == nil || !slices.Equal(none.Names, []string{"total"}) || len(none.Levels) != 1 ||
 		!slices.Equal(none.Levels[0].Values, []int64{0, 0, 0, 0}) {
-		t.Errorf("nothing is %v", none)
+		t.Errorf("an empty selection returned %v", none)
 	}
 	diff := must[querierv1.DiffResponse](t)(c.Diff(t.Context(), connect.NewRequest(&querierv1.DiffRequest{
 		Left: request(`{release="2026.11.1"}`), Right: request(`{release="2026.11.2"}`),
@@ -242,7 +242,7 @@ func (a *asked) testUnimplemented(t *testing.T, c querierv1connect.QuerierServic
 	_, err = c.SelectSeries(t.Context(), connect.NewRequest(&querierv1.SelectSeriesRequest{ProfileTypeID: wall,
 		LabelSelector: "{page=", Step: 15}))
 	if connect.CodeOf(err) != connect.CodeInvalidArgument || !strings.Contains(err.Error(), "byte 7") {
-		t.Errorf("a selector that is none: %v", err)
+		t.Errorf("an invalid selector: %v", err)
 	}
 }
 
@@ -300,7 +300,7 @@ func (a *asked) testRaw(t *testing.T) {
 	}
 }
 
-// What Profiles Drilldown asks in JSON, and of the older paths.
+// The queries of Profiles Drilldown in JSON, and of the older paths.
 func (a *asked) testDrilldown(t *testing.T) {
 	post := func(method, body string) string {
 		resp, err := a.client.Post(a.private+method, "application/json", strings.NewReader(body))
@@ -370,7 +370,7 @@ func (a *asked) testDrilldown(t *testing.T) {
 	}
 }
 
-// Nothing is answered without the token.
+// Queries without the token are rejected.
 func (a *asked) testAccess(t *testing.T) {
 	c := querierv1connect.NewQuerierServiceClient(http.DefaultClient, a.private)
 	_, err := c.ProfileTypes(t.Context(), connect.NewRequest(&querierv1.ProfileTypesRequest{}))

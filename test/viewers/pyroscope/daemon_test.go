@@ -18,16 +18,16 @@ import (
 	"time"
 )
 
-// token is what the private address asks for.
+// token is the token for the private address.
 const token = "a-token-of-the-tests-which-is-no-secret"
 
-// daemon is an ingest that runs.
+// daemon is a running ingest.
 type daemon struct {
 	public, private string // URLs
 	client          *http.Client
 }
 
-// withToken sends a token, as Grafana does with a header that is set for a data source.
+// withToken sends a token, like Grafana with a custom header of a data source.
 type withToken struct{}
 
 func (withToken) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -40,7 +40,7 @@ func (withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 func startDaemon(t *testing.T) *daemon {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(os.Getenv("PROGRAMS"), "ingest") // as make test says
+	program := filepath.Join(os.Getenv("PROGRAMS"), "ingest") // set by make test
 	if os.Getenv("PROGRAMS") == "" {
 		program = filepath.Join(dir, "ingest")
 		build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/ingest")
@@ -56,7 +56,7 @@ func startDaemon(t *testing.T) *daemon {
 		t.Fatal(err)
 	}
 	public, private := freeAddr(t), freeAddr(t)
-	// Not with the context of the test, which ends with a kill.
+	// The context of the test would kill the daemon instead of stopping it.
 	cmd := exec.CommandContext(context.Background(), program, "--data", filepath.Join(dir, "data"),
 		"--listen", public, "--query-listen", private, "--access", rules, "--site", "shop")
 	var log bytes.Buffer
@@ -103,7 +103,7 @@ func (d *daemon) waitReady(t *testing.T) {
 	t.Fatal("ingest is not ready")
 }
 
-// send sends a sample trace, on a page and with a release that the number decides.
+// send sends a sample trace; its number determines page and release.
 func (d *daemon) send(t *testing.T, name string, number int) {
 	t.Helper()
 	file, err := os.Open(filepath.FromSlash("../../../testdata/traces/" + name + ".json.gz"))
@@ -135,7 +135,7 @@ func (d *daemon) send(t *testing.T, name string, number int) {
 	}
 }
 
-// get asks the private address for an answer that has all that was sent before.
+// get queries the private address for a response that covers all traces sent before.
 func (d *daemon) get(t *testing.T, path string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.private+path, nil)

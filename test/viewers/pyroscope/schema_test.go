@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// Every message, field and value of our schema is in Pyroscope's, under the same name and
-// number and of the same type. The test parses the text, because one program cannot register both.
+// Every message, field and value of this project's schema is in Pyroscope's, with the same name,
+// number and type. The test parses the text, because one program cannot register both schemas.
 func TestSchema(t *testing.T) {
 	for _, name := range []string{"google/v1/profile", "querier/v1/querier", "settings/v1/setting", "types/v1/types"} {
 		data, err := os.ReadFile(filepath.FromSlash("../../../proto/" + name + ".proto"))
@@ -51,7 +51,7 @@ func TestSchema(t *testing.T) {
 				checked++
 			} else if text := strings.TrimSpace(line); strings.Contains(text, " = ") && !strings.HasPrefix(text,
 				"//") && !strings.HasPrefix(text, "option") && !strings.HasPrefix(text, "syntax") {
-				t.Errorf("%s: what is %q?", name, text)
+				t.Errorf("%s: cannot parse %q", name, text)
 			}
 		}
 		if want := strings.Count(string(data), ";\n"); checked < want/2 {

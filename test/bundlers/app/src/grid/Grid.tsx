@@ -64,7 +64,7 @@ const GridRow = memo(GridRowView, function sameRow(before, after) {
   return before.row == after.row && before.top == after.top && before.chosen == after.chosen;
 });
 
-/** A table that has elements only for the rows in view. */
+/** A table with elements only for the visible rows. */
 export const Grid = forwardRef<GridHandle, GridProps<AnyRow>>(function Grid(
   { rows, columns, sorted, chosen, onSort, onChoose },
   ref,

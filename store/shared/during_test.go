@@ -11,8 +11,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/fakebucket"
 )
 
-// A request to delete stores the counts, even if it arrives during a round, which does the same.
-func TestDeleteBesideRound(t *testing.T) {
+// A request to delete stores the counts, even during a round, which stores them as well.
+func TestDeleteDuringRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakebucket.New(1)
 		s.Took = 100 * time.Millisecond
