@@ -104,7 +104,7 @@ func flagsOf(t *testing.T, path, name string) map[string][]string {
 }
 
 // commandsOf returns the commands of our named in the examples of a file, each on one line, without
-// comments and without what comes of them.
+// comments and redirections.
 func commandsOf(text string) (commands []string) {
 	text = strings.ReplaceAll(text, "\\\n", " ")
 	fenced := false

@@ -28,7 +28,7 @@ type section struct {
 }
 
 // purpose describes a page. Name is the name of its file without .md; Keywords are further words
-// that the search finds it by, such as those of other products.
+// for the search, such as terms of other products.
 type purpose struct{ Name, For, Keywords string }
 
 // sections are all pages, in the order of the contents.
@@ -214,7 +214,7 @@ func Handler(prefix string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		files, err := Files()
 		if err != nil { // a test has made it of the same files
-			http.Error(w, "the documentation can not be shown: "+err.Error(), http.StatusInternalServerError)
+			http.Error(w, "render documentation: "+err.Error(), http.StatusInternalServerError)
 			return
 		}
 		name := strings.TrimPrefix(r.URL.Path, prefix)

@@ -60,7 +60,7 @@ type Scanner interface {
 	//
 	// The Payload and Pages of the record are only valid during the call of f. Tags are not stored,
 	// so they are empty. Scan returns the error of f or of ctx. Data that cannot be read is
-	// reported in the stats, which cover the scan up to its end.
+	// reported in the stats, which are complete when Scan returns.
 	Scan(ctx context.Context, q Query, f func(Record) error) (ScanStats, error)
 }
 

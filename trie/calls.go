@@ -17,7 +17,7 @@ import (
 //
 //   - A function called by an event ends with the event at the latest, and no call outlives its
 //     task.
-//   - It begins with the event if no earlier sample lies in the event, but not before its
+//   - It begins with the event if the event contains no earlier sample, but not before its
 //     script was compiled. DevTools starts it at the sample; Lighthouse does as we do
 //     (core/lib/tracehouse/cpu-profile-model.js).
 //   - While the browser lays out, paints or collects garbage the stack does not change. A

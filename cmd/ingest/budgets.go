@@ -36,7 +36,7 @@ func (c *config) readBudgets() (*budget.File, error) {
 		f = &budget.File{}
 	}
 	if len(f.MaxCost.Of) > 0 && !c.watch {
-		return nil, within("budgets", fmt.Errorf("%s: max_cost: with --watch=false nobody looks what profiling costs",
+		return nil, within("budgets", fmt.Errorf("%s: max_cost: --watch=false turns off the measurement of the profiling cost",
 			c.budgets))
 	}
 	return f, nil

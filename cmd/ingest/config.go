@@ -108,7 +108,7 @@ func (c *config) refused() (wrong []error) {
 	refuse(!(l.KeyRate >= 0), "--key-rate must not be negative")
 	keyed := len(c.keys) > 0 || c.keysFile != ""
 	refuse(l.KeyRate > 0 && !keyed,
-		"--key-rate needs --key or --keys: without keys of yours, everybody makes up their own")
+		"--key-rate needs --key or --keys: without a list of keys, clients can make up any number of them")
 	refuse(c.demo.on && keyed, "--demo does not go with --key and --keys: the page of the demo has none")
 	refuse(c.demo.views < 0, "--demo-views must not be negative")
 	refuse((c.tlsCert == "") != (c.tlsKey == ""),

@@ -26,7 +26,7 @@ page views without a trace; /sdk.js is the script for browsers. The private addr
 serves the dashboard, queries, /healthz, /readyz, /metrics and a backup of the running
 store at /v1/backup; without --access it needs no login. SIGTERM and SIGINT
 finish what is in flight and close the store. SIGHUP reads the settings and their files
-again, applies what it can, and says what takes a restart. systemd is told when the
+again and applies them; the log lists changes that need a restart. systemd is told when the
 daemon is ready, and with WatchdogSec that the store is not stuck.
 
 Each flag may stand in the file of --config, as "retention: 14d", or in the environment, as

@@ -129,9 +129,8 @@ func (p *privateAddress) watched(mux *http.ServeMux, h http.Handler, sender *tel
 	return requests.WithIDs(sender.Private(mux, p.refusals.Of(h)))
 }
 
-// asClients has requests say for whom they are, since answers are shared out between clients: the
-// address that a request came from, and the credentials, which the guard looks at before anything
-// is answered; or the person that a proxy names.
+// asClients adds the client to the context of each request, because queries are scheduled fairly
+// among clients. A client is an address with its credentials, or a user whom a proxy names.
 func (p *privateAddress) asClients(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client := access.AddressOf(r) + " " + access.Credentials(r)

@@ -188,8 +188,8 @@ func (c *command) prepare() error {
 			return err
 		}
 		if c.release == "" && !c.dryRun {
-			c.warn("no --release: scripts with the same name in two builds cannot be distinguished; names with a hash " +
-				"can")
+			c.warn("no --release: scripts with the same name in two builds cannot be distinguished; names with a " +
+				"hash can")
 		}
 	}
 	if c.codeowners == "" {

@@ -41,7 +41,7 @@ func (t *geckoTable) has(flag, row int) bool {
 	return !flagged || max(t.index("flags", row), 0)&flag != 0
 }
 
-// Flags of rows. They tell which columns have a value.
+// Flags of rows. Each marks a column that has a value.
 const (
 	frameHasCategory = 1 << 2
 	funcHasSource    = 1 << 3

@@ -187,7 +187,9 @@ func TestFaults(t *testing.T) {
 		"an empty table":       func(d *otlp.ProfilesData) { d.Dictionary.StackTable = nil },
 		"a first string":       func(d *otlp.ProfilesData) { d.Dictionary.StringTable[0] = "x" },
 		"an invalid reference": func(d *otlp.ProfilesData) { d.Dictionary.StackTable[1].LocationIndices[0] = 1 << 20 },
-		"a duplicate string":   func(d *otlp.ProfilesData) { d.Dictionary.StringTable[2] = d.Dictionary.StringTable[1] },
+		"a duplicate string": func(d *otlp.ProfilesData) {
+			d.Dictionary.StringTable[2] = d.Dictionary.StringTable[1]
+		},
 		"an orphan": func(d *otlp.ProfilesData) {
 			d.Dictionary.StringTable = append(d.Dictionary.StringTable, "nobody's")
 		},

@@ -283,7 +283,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that errors tell what to do.
+// TestMistakes checks that errors contain a remedy.
 func TestMistakes(t *testing.T) {
 	s := connect(t, Options{Open: Fixed(newSource(t))})
 	for _, c := range []struct {

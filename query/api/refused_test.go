@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// An invalid query is a client error, in JSON, that tells what to do.
+// An invalid query is a client error, in JSON, with a remedy.
 func TestRefusedQuestions(t *testing.T) {
 	f := fixture.New(t)
 	h := Handler(localOf(f), Options{Now: fixture.Now})

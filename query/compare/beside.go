@@ -17,7 +17,7 @@ import (
 // with means over page views. The changes of cells are added with the weights that pages have. λ is
 // 1 for a function that grows with the rest, and 0 for one that runs once whatever the visitor
 // does. The λ with the smallest variance (analysis of covariance) lies between for most functions.
-// The data does not tell which λ is right for a change of c: the page may have become slower as a
+// The right λ for a change of c is unknown: the page may have become slower as a
 // whole, or visits longer. So the function has changed only if it has for all λ from the best to 1.
 // The change is linear in λ, so testing both ends is enough.
 //

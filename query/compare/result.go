@@ -176,7 +176,7 @@ func (c *Change) agrees() bool {
 // holds0 reports whether an interval is unknown or includes 0.
 func (e *Estimate) holds0() bool { return e.Low == nil || *e.Low <= 0 && *e.High >= 0 }
 
-// only tells which side alone has a value.
+// only is the side that has a value while the other has none.
 type only uint8
 
 const (

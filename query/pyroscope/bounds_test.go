@@ -94,7 +94,7 @@ func TestDailyRate(t *testing.T) {
 	}
 }
 
-// An error about too much memory tells what to query instead.
+// An error about too much memory suggests another query.
 func TestAnswerSize(t *testing.T) {
 	f := newFixture(t)
 	f.local.MaxSize = 1

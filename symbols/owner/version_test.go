@@ -9,15 +9,17 @@ func TestPackageVersion(t *testing.T) {
 	for source, want := range map[string]string{
 		"../../node_modules/.pnpm/react@19.2.0/node_modules/react/index.js":                                 "19.2.0",
 		"webpack://shop/./node_modules/.pnpm/react-dom@18.2.0_react@18.2.0/node_modules/react-dom/index.js": "18.2.0",
-		"node_modules/.pnpm/@babel+core@7.0.0-rc.1(supports-color@9.0.0)/node_modules/@babel/core/lib/x.js": "7.0.0-rc.1",
-		`..\node_modules\.pnpm\vue@3.5.1\node_modules\vue\dist\vue.js`:                                      "3.5.1",
+		"node_modules/.pnpm/@babel+core@7.0.0-rc.1(supports-color@9.0.0)/" +
+			"node_modules/@babel/core/lib/x.js": "7.0.0-rc.1",
+		`..\node_modules\.pnpm\vue@3.5.1\node_modules\vue\dist\vue.js`: "3.5.1",
 		"turbopack:///[project]/node_modules/.pnpm/next@16.0.1_@babel+core@7.0.0/" +
 			"node_modules/next/dist/client/app.js": "16.0.1",
-		"node_modules/.bun/react@19.2.0/node_modules/react/index.js":                                       "19.2.0",
-		"node_modules/.deno/@types+node@22.1.0/node_modules/@types/node/x.js":                              "22.1.0",
-		"node_modules/.store/react-npm-19.2.0-2f1b8c3a44/node_modules/react/index.js":                      "19.2.0",
-		"/home/x/.yarn/cache/lodash-npm-4.17.21-6382451519-eb835a2e51.zip/node_modules/lodash/lodash.js":   "4.17.21",
-		".yarn/cache/@babel-core-npm-7.0.0-beta.2-6382451519-eb835a2e51.zip/node_modules/@babel/core/x.js": "7.0.0-beta.2",
+		"node_modules/.bun/react@19.2.0/node_modules/react/index.js":                                     "19.2.0",
+		"node_modules/.deno/@types+node@22.1.0/node_modules/@types/node/x.js":                            "22.1.0",
+		"node_modules/.store/react-npm-19.2.0-2f1b8c3a44/node_modules/react/index.js":                    "19.2.0",
+		"/home/x/.yarn/cache/lodash-npm-4.17.21-6382451519-eb835a2e51.zip/node_modules/lodash/lodash.js": "4.17.21",
+		".yarn/cache/@babel-core-npm-7.0.0-beta.2-6382451519-eb835a2e51.zip/" +
+			"node_modules/@babel/core/x.js": "7.0.0-beta.2",
 		".yarn/__virtual__/react-dom-virtual-12/0/cache/react-dom-npm-18.2.0-dd675bca1c-7d323310bd.zip/" +
 			"node_modules/react-dom/x.js": "18.2.0",
 		"https://x.example/@fs/srv/node_modules/.pnpm/vue%403.5.1/node_modules/vue/x.js": "3.5.1",

@@ -33,7 +33,7 @@ func main() {
 func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	fs := flag.NewFlagSet("provider", flag.ContinueOnError)
 	redirect := fs.String("redirect", "", "`URL` to which browsers return")
-	groups := fs.String("groups", "", "`GROUPS` of everybody, with commas between")
+	groups := fs.String("groups", "", "`GROUPS` of all users, separated by commas")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}

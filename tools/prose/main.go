@@ -1,6 +1,6 @@
 // Command prose checks the texts of a checkout: lines of code have at most 120 columns, comments at
-// most 100, and no comment, document or message has a phrase of phrases.txt. It reads the files that
-// git tracks, prints each finding as FILE:LINE: TEXT, and exits with status 1 if there is any.
+// most 100, and no comment, document or message has a phrase of phrases.txt. It reads the files
+// that git tracks, prints each finding as FILE:LINE: TEXT, and exits with status 1 if there is any.
 // Generated code, test data and lock files are left out.
 package main
 
@@ -30,7 +30,7 @@ func main() {
 	if len(os.Args) > 1 {
 		root = os.Args[1]
 	}
-	found, err := check(root, os.Stdout)
+	found, err := check(root, phrasesText, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)
@@ -42,15 +42,16 @@ func main() {
 	}
 }
 
-// check writes the findings in the tracked files below root to w, and returns their number.
-func check(root string, w io.Writer) (int, error) {
-	phrases, err := readPhrases(phrasesText)
+// check writes the findings in the tracked files below root to w, and returns their number. list
+// has the phrases, see [readPhrases].
+func check(root, list string, w io.Writer) (int, error) {
+	phrases, err := readPhrases(list)
 	if err != nil {
 		return 0, fmt.Errorf("read phrases.txt: %w", err)
 	}
-	list := exec.Command("git", "-C", root, "ls-files", "-z")
-	list.Stderr = os.Stderr
-	out, err := list.Output()
+	git := exec.Command("git", "-C", root, "ls-files", "-z")
+	git.Stderr = os.Stderr
+	out, err := git.Output()
 	if err != nil {
 		return 0, fmt.Errorf("list files: %w", err)
 	}

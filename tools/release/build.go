@@ -96,8 +96,7 @@ func (r *release) compile(ctx context.Context, to, name string, env ...string) e
 	return cmd.Run()
 }
 
-// manual is what programs say of themselves: by the name of the program, and then by what it was
-// asked for.
+// manual has the man pages and completions, by program and then by kind.
 type manual map[string]map[string][]byte
 
 // manual asks the programs, built for this machine, for their man pages and completions.

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// In the image. Nobody is root there, and nothing but the data can be written.
+// Paths in the image. No process is root, and only the data directory is writable.
 const (
 	imageUser     = 65532
 	imageData     = "/var/lib/fieldtrie"

@@ -50,7 +50,7 @@
 //	product  high ±, low n
 //	histogram: buckets n × (step n, count ±)
 //
-//	stacks   version 1 │ what comes before: strings n, frames n, nodes n
+//	stacks   version 1 │ preceding: strings n, frames n, nodes n
 //	         │ strings n × (length n, bytes)
 //	         │ frames n × (name n, resource n, line less that of the frame before ±, column n)
 //	         │ nodes n × (own number less that of the parent n, frame n)

@@ -37,7 +37,7 @@ test('a release is named only if the change began with it', () => {
   assert.equal(sinceOf({} as FoundChange), 'with no release that explains it');
   assert.equal(endOf(change), 'It is back to what was before.');
   assert.equal(endOf({ resolution: 'new normal' } as FoundChange), 'It was still there after 14 days, which is the new normal.');
-  assert.equal(endOf({ resolution: 'by hand' } as FoundChange), 'Somebody resolved it.');
+  assert.equal(endOf({ resolution: 'by hand' } as FoundChange), 'Resolved by hand.');
 });
 
 test('changes are sorted by day, newest first, then by size, without moved time', () => {

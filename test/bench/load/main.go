@@ -33,10 +33,10 @@ six browsers, four connections, ten features, one to four routes and one to twen
 a view, mostly few. A real site has about --pages 1000.
 
 A request is due at a set time, whatever the daemon does, and its latency counts from
-then. In the end, when all is rolled up, the daemon is asked for the profiles of the pages,
-and each must be the sum of exactly the traces that were acknowledged; if not, the first
-differences are printed, and the exit status is 1. So it is when the daemon stops to
-acknowledge (--stall), and then its goroutines are printed, if it was started here. Flags of
+then. In the end, when all traces are rolled up, each page's profile must be the exact sum
+of the acknowledged traces. Otherwise the first differences are printed, and the exit
+status is 1. The exit status is also 1 if the daemon stops acknowledging (--stall); its
+goroutines are then printed if it was started here. Flags of
 ingest that change what is stored, such as --first-party, need --verify=false.
 
 Examples:

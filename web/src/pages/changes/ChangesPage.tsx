@@ -57,7 +57,7 @@ function ChangeList() {
               rowKey={(row) => row.id}
               order="-since"
               rowClass={(row) => (row.direction == 'moved' ? 'faint' : undefined)}
-              empty={evaluated ? 'No such change is known.' : 'Nobody has looked yet: the daemon does after each hour.'}
+              empty={evaluated ? 'No changes match.' : 'Pages have not been evaluated yet. The daemon evaluates them each hour.'}
             />
             {more > 0 && <p class="hint">{more} more are older.</p>}
             <p class="hint">
@@ -75,10 +75,10 @@ function Off() {
   return (
     <div class="page">
       <h1>Changes</h1>
-      <Panel title="Nobody looks for changes here">
+      <Panel title="Change detection is off">
         <p>
-          The daemon was started with <code>--watch=false</code>. Without it, it looks after each hour for what became slower
-          or faster.
+          The daemon was started with <code>--watch=false</code>. Without this flag, it searches each hour for pages, features,
+          functions and Web Vitals that became slower or faster.
         </p>
       </Panel>
     </div>

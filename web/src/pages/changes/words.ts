@@ -41,7 +41,7 @@ export function sinceOf({ release, compare_release: before }: FoundChange): stri
 export function endOf({ resolution }: FoundChange): string {
   if (resolution == 'back') return 'It is back to what was before.';
   if (resolution == 'new normal') return 'It was still there after 14 days, which is the new normal.';
-  return 'Somebody resolved it.';
+  return 'Resolved by hand.';
 }
 
 /** Returns changes by urgency: the newest day first, then the most time. */

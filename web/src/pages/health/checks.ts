@@ -12,7 +12,7 @@ export interface Check {
   level: Level;
   /** The result in words. */
   says: string;
-  /** The remedy; absent if the level is fine. */
+  /** The remedy; absent if the level needs none. */
   remedy?: string;
 }
 
