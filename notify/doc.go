@@ -3,7 +3,8 @@
 //
 //   - message.go, text.go: messages and the limits of their texts
 //   - file.go, channel.go, schedule.go, secret.go: the file of channels, see docs/notifications.md
-//   - plan.go, result.go: which messages are sent now, later, as a digest, again or no more; without state and clock
+//   - plan.go, result.go: which messages are sent now, later, as a digest, again or no more;
+//     without state and clock
 //   - sender.go, address.go: sending, and restrictions of targets
 //   - webhook.go, slack.go, …: one file for each kind of channel
 //

@@ -36,8 +36,9 @@ func (c *config) readBudgets() (*budget.File, error) {
 		f = &budget.File{}
 	}
 	if len(f.MaxCost.Of) > 0 && !c.watch {
-		return nil, within("budgets", fmt.Errorf("%s: max_cost: --watch=false turns off the measurement of the profiling cost",
-			c.budgets))
+		return nil, within("budgets",
+			fmt.Errorf("%s: max_cost: --watch=false turns off the measurement of the profiling cost",
+				c.budgets))
 	}
 	return f, nil
 }

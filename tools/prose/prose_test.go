@@ -29,13 +29,16 @@ func TestInspect(t *testing.T) {
 		{"a phrase of two lines", ".go", "\t// It is red\n\t// tape.\n", []string{"1: " + cannot}},
 		{"a comment of several lines", ".ts", "/** One.\n * It is red tape. */\nlet a = 'in case of';\n",
 			[]string{"2: " + cannot, "3: " + instead}},
-		{"a document", ".md", "It is red tape.\n\n```sh\nred tape\n```\n\n    red tape\n\nThe `red tape` [x](red tape)\n",
+		{"a document", ".md", "It is red tape.\n\n```sh\nred tape\n```\n\n    red tape\n\nThe `red tape` [x](red " +
+			"tape)\n",
 			[]string{"1: " + cannot}},
 		{"a script", ".sh", "red tape # in case of\n", []string{"1: " + instead}},
-		{"a line of code", ".go", "\t" + long(116) + "\n\t" + long(117) + "\n", []string{"2: 121 columns, the most are 120"}},
+		{"a line of code", ".go", "\t" + long(116) + "\n\t" + long(117) + "\n",
+			[]string{"2: 121 columns, the most are 120"}},
 		{"a line of a comment", ".js", "// a " + long(95) + "\n// a " + long(96) + "\n * a " + long(96),
 			[]string{"2: 101 columns, the most are 100", "3: 101 columns, the most are 100"}},
-		{"what cannot be wrapped", ".go", "// https://" + long(100) + "\n\tA int `json:\"a\" x:\"" + long(120) + "\"`\n", nil},
+		{"what cannot be wrapped", ".go", "// https://" + long(100) + "\n\tA int `json:\"a\" x:\"" + long(120) +
+			"\"`\n", nil},
 		{"lines of documents", ".md", long(200), nil},
 	} {
 		var got []string
