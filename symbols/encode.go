@@ -11,7 +11,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The format of a table, as described in docs/symbols.md.
+// A table is magic, the version, and a zstd frame with a checksum. Numbers are unsigned varints; a
+// text is its length and bytes, in UTF-8. The content of the frame is:
+//
+//   - the SHA-256 of the script and of the map, 32 bytes each; the second may be zero
+//   - the debug ID, a text
+//   - the number of sources, and for each its name, the version of its package, and a byte: 1 if
+//     it is in the ignoreList, else 0
+//   - the number of functions
+//   - the number of texts, and each at its first use
+//   - thirteen columns in the order of the constants below: the length in bytes, and a value for
+//     each function
+//
+// Functions are sorted by line and column. Readers check each length against the remaining data
+// before they allocate memory, 108 bytes for a function. testdata/table.txt shows a small table.
 const (
 	magic   = "FTSY"
 	version = 1
@@ -27,19 +40,19 @@ const (
 
 // Columns of functions, in the order of the format.
 const (
-	columnLine = iota
-	columnColumn
-	columnMinified
-	columnName
-	columnSource
-	columnSourceLine
-	columnSourceColumn
-	columnKey
-	columnText
-	columnWay
-	columnOrdinal
-	columnOwn
-	columnCode
+	columnLine         = iota // difference to the function before
+	columnColumn              // the same; the column begins at 0 on each line
+	columnMinified            // 0 for the next of the texts, else the distance back in the texts
+	columnName                // the same
+	columnSource              // zigzag difference to the function before, at first to 0; -1 is none
+	columnSourceLine          // zigzag difference to the one before in that source, at first to 0
+	columnSourceColumn        // a number
+	columnKey                 // 8 bytes, little-endian; 0 if not known
+	columnText                // 4 bytes, little-endian: see Function.Text
+	columnWay                 // 1 byte, a Way
+	columnOrdinal             // number among the functions with its path, a part of the key
+	columnOwn                 // 4 bytes, little-endian: see Function.Own; 0 if not known
+	columnCode                // 4 bytes, little-endian: see Function.Code; 0 if not known
 	columns
 )
 

@@ -49,15 +49,16 @@ type Function struct {
 	// Ordinal numbers the functions of one source with the same name and enclosing names, from 0.
 	// It is part of Key.
 	Ordinal uint32
-	// Text is a hash of the original's text without comments and white space. It distinguishes
-	// functions that exchanged keys. 0 if the original is unknown.
+	// Text is a hash of the original's text without comments, and without white space outside
+	// literals. It distinguishes functions that exchanged keys. 0 if the original is unknown.
 	Text uint32
 	// Own is the hash of that text without nested functions and without its name: an edit of a
 	// nested function does not change it. 0 if the original is unknown.
 	Own uint32
-	// Code is the hash of its text in the script, without nested functions. Identifiers and names
-	// of chunks are ignored, since they depend on the rest of the build. It distinguishes builds of
-	// one source with different constants. 0 if the original is unknown.
+	// Code is the hash of its text in the script from the parameters on, without nested functions.
+	// Identifiers, names of properties and names of chunks are ignored, since they depend on the
+	// rest of the build. It distinguishes builds of one source with different constants. 0 if the
+	// original is unknown.
 	Code uint32
 }
 
