@@ -25,7 +25,7 @@ const (
 // need no more rights than each other.
 var together = []string{
 	"pages", "features", "releases", "labels", "series", "coverage", "catalog", "newest", "stats", "vitals", "top",
-	"compare", "budgets", "changes", "browsers",
+	"compare", "budgets", "changes",
 }
 
 // Together answers GET /api/v1/answers: several queries by one request. Each parameter ask is a

@@ -7,7 +7,7 @@ export type Reply = Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 
 export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
 /** What can be asked together with others: what /api/v1/answers knows. */
-const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|newest|stats|vitals|top|compare|budgets|changes|browsers)(?:\?.*)?)$/s;
+const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|newest|stats|vitals|top|compare|budgets|changes)(?:\?.*)?)$/s;
 
 /** How many queries /api/v1/answers takes. */
 const most = 16;

@@ -1,6 +1,6 @@
 // The lines of a chart over time, from the points of a series.
 
-import type { Catalog, Point } from '../api/types.ts';
+import type { BrowserVersions, Catalog, Point } from '../api/types.ts';
 import type { Sample } from './Sparkline.tsx';
 
 /** The numbers of a point that a chart can show. */
@@ -22,7 +22,7 @@ export function lineOf(points: readonly Point[], line: LineName): Sample[] {
   return points.flatMap((point) => (point.time ? [{ time: Date.parse(point.time), value: valueAt(point, line) }] : []));
 }
 
-/** The first time that a release was seen. */
+/** The first time that a release was seen, or that a browser version had half of the page views of its browser. */
 export interface Marker {
   time: number;
   name: string;
@@ -37,4 +37,15 @@ export function releasesOf(catalog: Catalog | undefined, page = ''): Marker[] {
     first.set(entry.name, Math.min(first.get(entry.name) ?? Infinity, time));
   }
   return [...first].map(([name, time]) => ({ name, time })).sort((a, b) => a.time - b.time);
+}
+
+/** Returns the browser versions that reached half of the page views of their browser. */
+export function versionsOf(versions: BrowserVersions | undefined): Marker[] {
+  const all = versions?.families.flatMap((family) => family.versions) ?? [];
+  return all.flatMap(({ browser, half_since: since }) => (since ? [{ name: browser, time: Date.parse(since) }] : []));
+}
+
+/** Returns markers in order of time. */
+export function inOrder(markers: readonly Marker[]): Marker[] {
+  return [...markers].sort((a, b) => a.time - b.time);
 }
