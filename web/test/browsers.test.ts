@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { BrowserVersions } from '../src/api/types.ts';
 import { estimateOf } from '../src/pages/overview/BrowserVersions.tsx';
-import { inOrder, versionsOf } from '../src/widgets/lines.ts';
+import { versionsOf } from '../src/widgets/lines.ts';
 import { signedPercent } from '../src/widgets/numbers.ts';
+import { placed } from '../src/widgets/Trend.tsx';
 import { axeFindsNothing, isNotWide } from './accessible.ts';
 import { Daemon, endAll, Tab } from './daemon.ts';
 import { traceOf } from './shop.ts';
@@ -25,14 +26,15 @@ function responseOf(since: string | null): BrowserVersions {
   return { step_seconds: 3600, families: [family], unknown_views: 0, stats: { partitions: 0, traces: 0, bytes: 0 } };
 }
 
-test('a version that reached half is a mark, among those of releases', () => {
-  const [noon, later] = ['2026-11-29T12:00:00Z', '2026-11-29T15:00:00Z'];
+test('a version that reached half is a mark, whose name is in a row of its own', () => {
+  const noon = '2026-11-29T12:00:00Z';
   const marks = versionsOf(responseOf(noon));
-  assert.deepEqual(marks, [{ name: 'Chrome 158', time: Date.parse(noon) }]);
+  assert.deepEqual(marks, [{ name: 'Chrome 158', time: Date.parse(noon), below: true }]);
   assert.deepEqual(versionsOf(responseOf(null)), []);
   assert.deepEqual(versionsOf(undefined), []);
-  const release = { name: 'r1', time: Date.parse(later) };
-  assert.deepEqual(inOrder([release, ...marks]), [...marks, release]);
+  const release = { name: 'r1', time: Date.parse(noon) };
+  const places = placed([release, ...marks], release.time - 3600e3, release.time + 3600e3, 400);
+  assert.deepEqual(places.map(({ label, below }) => [label, below]), [['r1', false], ['Chrome 158', true]]);
 });
 
 test('what is unknown is a dash', () => {
@@ -72,7 +74,7 @@ test('a slower version is in the table of the audience, and its name is drawn in
   const since = new Date(Date.now() - 3 * 60_000).toISOString();
   await page.route('**/api/v1/browsers?*', (route) => route.fulfill({ json: responseOf(since) }));
   await page.goto(`${shop.url}/page?page=/cart`);
-  await page.waitForFunction(() => (window as unknown as { drawn: string[] }).drawn.some((text) => text.startsWith('Chrome 158')));
+  await page.waitForFunction(() => (window as unknown as { drawn: string[] }).drawn.includes('Chrome 158'));
   await tab.close();
   await shop.end();
 });

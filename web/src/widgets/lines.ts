@@ -26,6 +26,8 @@ export function lineOf(points: readonly Point[], line: LineName): Sample[] {
 export interface Marker {
   time: number;
   name: string;
+  /** Whether the name is written at the bottom of the chart, as those of browser versions are. */
+  below?: boolean;
 }
 
 /** Returns releases in the order in which they were first seen, on a page if one is given. */
@@ -42,10 +44,7 @@ export function releasesOf(catalog: Catalog | undefined, page = ''): Marker[] {
 /** Returns the browser versions that reached half of the page views of their browser. */
 export function versionsOf(versions: BrowserVersions | undefined): Marker[] {
   const all = versions?.families.flatMap((family) => family.versions) ?? [];
-  return all.flatMap(({ browser, half_since: since }) => (since ? [{ name: browser, time: Date.parse(since) }] : []));
-}
-
-/** Returns markers in order of time. */
-export function inOrder(markers: readonly Marker[]): Marker[] {
-  return [...markers].sort((a, b) => a.time - b.time);
+  return all
+    .flatMap(({ browser, half_since: since }) => (since ? [{ name: browser, time: Date.parse(since), below: true }] : []))
+    .sort((a, b) => a.time - b.time);
 }

@@ -51,8 +51,8 @@ export function Audience() {
         {[...more, ...first].map((key) => (
           <ByLabel key={key} label={key} whole={point} />
         ))}
-        <BrowserVersions />
       </div>
+      <BrowserVersions />
       <Legend
         terms={[
           ['p75', 'p75'],

@@ -5,7 +5,7 @@ import { useMayViews, useQuery, useSettled } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Histogram } from '../../widgets/Histogram.tsx';
-import { inOrder, releasesOf, versionsOf } from '../../widgets/lines.ts';
+import { releasesOf, versionsOf } from '../../widgets/lines.ts';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import { TimeSeries } from '../../widgets/TimeSeries.tsx';
@@ -61,7 +61,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
             <TimeSeries
               points={response.groups[0]?.points ?? []}
               stepSeconds={response.step_seconds}
-              markers={inOrder([...releases, ...versionsOf(versions)])}
+              markers={[...releases, ...versionsOf(versions)]}
               from={from}
               to={to}
             />
