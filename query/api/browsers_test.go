@@ -13,6 +13,7 @@ import (
 
 	"github.com/fieldtrie/fieldtrie/query"
 	"github.com/fieldtrie/fieldtrie/query/selection"
+	"github.com/fieldtrie/fieldtrie/query/sums"
 	"github.com/fieldtrie/fieldtrie/store"
 	"github.com/fieldtrie/fieldtrie/test/fixture"
 	"github.com/fieldtrie/fieldtrie/test/storetest"
@@ -56,7 +57,7 @@ func browserField(t *testing.T) (l query.Local, now func() time.Time) {
 	return query.Local{Reader: s}, now
 }
 
-// A version that is 5 % slower is found, one with few page views is folded, and what is unknown is
+// A version that is 5 % slower is found, one with few page views is folded, and unknown effects are
 // null.
 func TestBrowsers(t *testing.T) {
 	l, now := browserField(t)
@@ -65,7 +66,7 @@ func TestBrowsers(t *testing.T) {
 	if got.Step != 86400 || len(got.Families) != 2 || got.Families[0].Family != "Chrome" {
 		t.Fatalf("%s", fixture.AsJSON(t, got))
 	}
-	chrome, versions := got.Families[0], map[string]query.BrowserVersion{}
+	chrome, versions := got.Families[0], map[string]sums.BrowserVersion{}
 	views, share := int64(0), 0.0
 	for _, x := range chrome.Versions {
 		versions[x.Browser] = x
@@ -75,7 +76,7 @@ func TestBrowsers(t *testing.T) {
 		t.Errorf("the versions are %d of %d page views: %s", views, chrome.Views, fixture.AsJSON(t, chrome))
 	}
 	newer, older := versions["Chrome 158"], versions["Chrome 157"]
-	for x, want := range map[*query.BrowserVersion]float64{&newer: 0.05, &older: -0.05} {
+	for x, want := range map[*sums.BrowserVersion]float64{&newer: 0.05, &older: -0.05} {
 		if x.Effect == nil || math.Abs(x.Effect.Value-want) > 0.03 || *x.Effect.Low > want || *x.Effect.High < want {
 			t.Fatalf("%s has the effect %s, want %g", x.Browser, fixture.AsJSON(t, x.Effect), want)
 		}

@@ -37,7 +37,7 @@ test('a version that reached half is a mark, whose name is in a row of its own',
   assert.deepEqual(places.map(({ label, below }) => [label, below]), [['r1', false], ['Chrome 158', true]]);
 });
 
-test('what is unknown is a dash', () => {
+test('an unknown effect is a dash', () => {
   assert.equal(estimateOf(null, signedPercent), '–');
   assert.match(estimateOf({ value: 0.05, low: -0.01, high: 0.11 }, signedPercent), /^\+5\.0\s% \(−1\.0\s% to \+11\s%\)$/);
 });

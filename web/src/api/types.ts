@@ -485,7 +485,7 @@ export interface ReleasePair {
   stats: Stats;
 }
 
-/** A browser version in its family. What is not known is null. */
+/** A browser version in its family. Unknown values are null. */
 export interface BrowserVersion {
   browser: string;
   views: number;

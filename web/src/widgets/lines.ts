@@ -26,7 +26,7 @@ export function lineOf(points: readonly Point[], line: LineName): Sample[] {
 export interface Marker {
   time: number;
   name: string;
-  /** Whether the name is written at the bottom of the chart, as those of browser versions are. */
+  /** The name is at the bottom of the chart, as for browser versions. */
   below?: boolean;
 }
 
