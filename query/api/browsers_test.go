@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -146,7 +145,7 @@ func TestBrowsersRemote(t *testing.T) {
 		}
 		a, errA := json.Marshal(got)
 		b, errB := json.Marshal(over)
-		if errA != nil || errB != nil || string(a) != string(b) || !strings.Contains(fmt.Sprintf("%s", a), "Chrome 158") {
+		if errA != nil || errB != nil || string(a) != string(b) || !strings.Contains(string(a), "Chrome 158") {
 			t.Errorf("%v: over HTTP it is\n%s\nnot\n%s", sel, b, a)
 		}
 	}
