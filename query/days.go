@@ -61,7 +61,7 @@ func (l Local) pageSteps(ctx context.Context, page string, releases []string, si
 			all[i] = append(all[i], dayOf{DaySums: sums.NewDay(at, release)})
 		}
 		sel := selection.Selection{Page: page, Since: at, Until: at.Add(step)}
-		_, err := l.eachRecord(ctx, sel, store.Wanted{Level: rollup.Narrow, Details: true, Vitals: true},
+		_, err := l.eachRecord(ctx, sel, store.Wanted{Level: rollup.Wide, Details: true, Vitals: true},
 			func(x store.Rolled) error {
 				for i, release := range releases {
 					d := &all[i][len(all[i])-1]

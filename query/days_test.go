@@ -46,6 +46,9 @@ func TestPageDays(t *testing.T) {
 		len(d.Functions) != len(p.Functions) {
 		t.Errorf("%s: %g views, %d functions", d.Day.Day, d.Views, len(d.Functions))
 	}
+	if len(d.Strata) != 2 || len(d.Versions) != 4 { // devices, and releases on them
+		t.Errorf("%d kinds of devices and browsers, %d cells of browser versions", len(d.Strata), len(d.Versions))
+	}
 	near("page", d.Time, p.Time)
 	for _, f := range p.Features {
 		var a compare.Amount

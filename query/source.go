@@ -31,6 +31,8 @@ type Source interface {
 	Vitals(ctx context.Context, sel selection.Selection) (Vitals, error)
 	// Cost returns the cost of profiling to visitors. Labels without Web Vitals are an error.
 	Cost(ctx context.Context, sel selection.Selection) (Cost, error)
+	// BrowserVersions lists the versions of browsers over time, with their effects.
+	BrowserVersions(ctx context.Context, sel selection.Selection) (BrowserVersions, error)
 	// Series returns page views and their distributions over time.
 	Series(ctx context.Context, q SeriesQuery) (Series, error)
 	// Top lists the functions with the most time.

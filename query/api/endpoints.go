@@ -50,6 +50,7 @@ func endpoints() map[string]endpoint {
 		"/api/v1/stats":    {parameters: with("names"), respond: respondStats},
 		"/api/v1/vitals":   {parameters: with("group_by"), respond: respondVitals},
 		"/api/v1/cost":     {parameters: with(), respond: respondCost},
+		"/api/v1/browsers": {parameters: with(), respond: respondBrowsers, resolve: resolveBrowsers},
 		"/api/v1/catalog":  {parameters: []string{"since", "until"}, respond: respondCatalog},
 		"/api/v1/pages":    {parameters: with("limit"), respond: respondBy(selection.KeyPage, false)},
 		"/api/v1/features": {parameters: with("limit"), respond: respondBy(rollup.KeyFeature, false)},
@@ -179,6 +180,23 @@ func respondCost(ctx context.Context, h *handler, p *parameters) (response, erro
 	}
 	cost, err := h.src.Cost(ctx, sel)
 	return response{json: cost, age: cost.Stats.Age}, err
+}
+
+// resolveBrowsers sets the time to the days that the watch looks at.
+func resolveBrowsers(p *parameters) {
+	if p.Get("since") == "" {
+		since, _ := selection.ParseSince("35d", p.now)
+		setTimes(p.Values, "", since, time.Time{})
+	}
+}
+
+func respondBrowsers(ctx context.Context, h *handler, p *parameters) (response, error) {
+	sel := p.selection()
+	if p.err != nil {
+		return response{}, p.err
+	}
+	versions, err := h.src.BrowserVersions(ctx, sel)
+	return response{json: versions, age: versions.Stats.Age}, err
 }
 
 func respondCatalog(ctx context.Context, h *handler, p *parameters) (response, error) {

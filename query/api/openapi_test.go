@@ -92,6 +92,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 		"/api/v1/pages?", "/api/v1/pages?label=device=~mobile.*", "/api/v1/features?" + selected, "/api/v1/releases?" +
 			selected, "/api/v1/coverage?", "/api/v1/coverage?page=/nowhere",
 		"/api/v1/labels?" + selected, "/api/v1/labels?key=device", "/api/v1/catalog?", "/api/v1/newest?",
+		"/api/v1/browsers?" + selected, "/api/v1/browsers?page=/nowhere", "/api/v1/browsers?label=visibility=hidden",
 		"/api/v1/newest?page=/feed&release=r1", "/api/v1/newest?page=/nowhere",
 		"/api/v1/series?" + selected, "/api/v1/series?" + selected + "&group_by=feature,device&step=3h&histogram=true",
 		"/api/v1/series?step=all&coverage=true",

@@ -232,6 +232,13 @@ func (r *Remote) Cost(ctx context.Context, sel selection.Selection) (query.Cost,
 	return ask[query.Cost](ctx, r, "/api/v1/cost", queryOf(sel))
 }
 
+// BrowserVersions implements [query.Source].
+func (r *Remote) BrowserVersions(ctx context.Context, sel selection.Selection) (query.BrowserVersions, error) {
+	v := queryOf(sel)
+	v.Del("names")
+	return ask[query.BrowserVersions](ctx, r, "/api/v1/browsers", v)
+}
+
 // Series implements [query.Source].
 func (r *Remote) Series(ctx context.Context, q query.SeriesQuery) (query.Series, error) {
 	v := queryOf(q.Selection)

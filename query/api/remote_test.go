@@ -113,6 +113,9 @@ func (s source) Vitals(context.Context, selection.Selection) (query.Vitals, erro
 func (s source) Cost(context.Context, selection.Selection) (query.Cost, error) {
 	return query.Cost{Stats: s.result.Stats}, s.err
 }
+func (s source) BrowserVersions(context.Context, selection.Selection) (query.BrowserVersions, error) {
+	return query.BrowserVersions{}, s.err
+}
 func (s source) Series(context.Context, query.SeriesQuery) (query.Series, error) {
 	return query.Series{}, s.err
 }

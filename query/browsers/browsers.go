@@ -95,6 +95,7 @@ type Effects struct {
 	Versions   []string
 	Effect     []float64 // relative: 0.01 is 1 % slower
 	Covariance [][]float64
+	Contrasted []bool  // whether the version was measured against another one
 	Variance   float64 // τ²
 	Freedom    float64 // degrees of freedom of Variance
 	Evidence   Evidence
@@ -103,7 +104,8 @@ type Effects struct {
 // Estimate returns the effects of versions by the contrasts in cells. prior is the evidence of
 // other pages of the site.
 func Estimate(versions []string, cells []Cell, prior Evidence) *Effects {
-	e := &Effects{Versions: versions, Effect: make([]float64, len(versions)), Covariance: square(len(versions))}
+	e := &Effects{Versions: versions, Effect: make([]float64, len(versions)), Covariance: square(len(versions)),
+		Contrasted: make([]bool, len(versions))}
 	of := families(versions, cells)
 	for _, f := range of {
 		e.Evidence = e.Evidence.Plus(f.evidence())
@@ -113,7 +115,7 @@ func Estimate(versions []string, cells []Cell, prior Evidence) *Effects {
 		covariance := f.shrunk(e.Variance)
 		effect := multiply(covariance, f.score)
 		for i, m := range f.versions {
-			e.Effect[m] = e.Variance * effect[i]
+			e.Effect[m], e.Contrasted[m] = e.Variance*effect[i], f.precision[i][i] > 0
 			for k, n := range f.versions {
 				e.Covariance[m][n] = e.Variance * covariance[i][k]
 			}

@@ -129,6 +129,11 @@ func (s Merged) Series(context.Context, query.SeriesQuery) (query.Series, error)
 	return query.Series{}, notOfFiles("series over time")
 }
 
+// BrowserVersions implements [query.Source].
+func (s Merged) BrowserVersions(context.Context, selection.Selection) (query.BrowserVersions, error) {
+	return query.BrowserVersions{}, notOfFiles("browser versions over time")
+}
+
 // Compare implements [query.Source].
 func (s Merged) Compare(context.Context, query.CompareQuery) (query.Comparison, error) {
 	return query.Comparison{}, notOfFiles("comparisons with intervals")

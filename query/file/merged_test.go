@@ -82,6 +82,7 @@ func TestMergedHandler(t *testing.T) {
 		"/api/v1/series":                      "files have no",
 		"/api/v1/stats":                       "files have no",
 		"/api/v1/vitals":                      "files have no",
+		"/api/v1/browsers?since=1d":           "files have no",
 		"/api/v1/compare?compare_page=/other": "files have no",
 	} {
 		w := httptest.NewRecorder()

@@ -178,7 +178,7 @@ func (s *Side) Add(x store.Rolled, alike bool) error {
 
 // addVersion adds a distribution to its browser version. Plain sides have no versions.
 func (s *Side) addVersion(at *sideStratum, x store.Rolled, d *rollup.Distribution) {
-	version := versionOf(d.Labels)
+	version := VersionOf(d.Labels)
 	if s.plain || version == "" {
 		return
 	}

@@ -34,8 +34,8 @@ func (c versionCell) compare(o versionCell) int {
 		cmp.Compare(c.device, o.device))
 }
 
-// versionOf returns the browser version in labels, or "" if it is unknown.
-func versionOf(l trie.Labels) string {
+// VersionOf returns the browser version in labels, or "" if it is unknown.
+func VersionOf(l trie.Labels) string {
 	if v := l.Value(rollup.KeyBrowser); v != trie.FrameOther {
 		return v
 	}
@@ -44,7 +44,7 @@ func versionOf(l trie.Labels) string {
 
 // Add adds page views of a page with the same labels, received on the day of first.
 func (v Versions) Add(page string, first time.Time, l trie.Labels, x *rollup.Spread) {
-	browser := versionOf(l)
+	browser := VersionOf(l)
 	if browser == "" {
 		return
 	}

@@ -69,7 +69,7 @@ func TestVersions(t *testing.T) {
 
 func TestVersionOf(t *testing.T) {
 	for browser, want := range map[string]string{"Chrome 158": "Chrome 158", trie.FrameOther: "", "": ""} {
-		if got := versionOf(trie.MakeLabels("browser", browser)); got != want {
+		if got := VersionOf(trie.MakeLabels("browser", browser)); got != want {
 			t.Errorf("%q is %q, want %q", browser, got, want)
 		}
 	}

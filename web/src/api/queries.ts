@@ -2,7 +2,7 @@
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
-import type { Arrivals, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Cost, Labels, List, Place, ReleasePair, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+import type { Arrivals, BrowserVersions, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Cost, Labels, List, Place, ReleasePair, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
 
 /** A query with a response of type T. */
 export interface Query<T> {
@@ -48,6 +48,11 @@ export function series(
 /** The newest release, or the selected one, and the earlier release to compare it with. */
 export function newest(selection: Selection): Query<ReleasePair> {
   return query('newest', paramsOf(selection));
+}
+
+/** Browser versions over time. */
+export function browsers(selection: Selection): Query<BrowserVersions> {
+  return query('browsers', paramsOf(selection));
 }
 
 /** Web Vitals. */

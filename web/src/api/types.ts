@@ -513,6 +513,28 @@ export interface ReleasePair {
   stats: Stats;
 }
 
+/** A browser version in its family. Unknown values are null. */
+export interface BrowserVersion {
+  browser: string;
+  views: number;
+  /** Of the page views of the family, from 0 to 1. */
+  share: number;
+  /** How much slower it is than the other versions of the family: 0.01 is 1 %. */
+  effect: Estimate | null;
+  effect_ms: Estimate | null;
+  /** When it first had half of the page views of the family. */
+  half_since: string | null;
+  points: { time: string; views: number; share: number }[];
+}
+
+/** What /api/v1/browsers returns. */
+export interface BrowserVersions {
+  step_seconds: number;
+  families: { family: string; views: number; mean_ms: number; versions: BrowserVersion[] }[];
+  unknown_views: number;
+  stats: Stats;
+}
+
 /** A budget and its status. limit and value are in unit. */
 export interface Budget {
   name: string;

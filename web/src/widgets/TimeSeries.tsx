@@ -212,14 +212,14 @@ function drawMarkers(plot: UPlot, markers: readonly PlacedMarker[], colour: stri
   ctx.strokeStyle = ctx.fillStyle = colour;
   ctx.font = `${11 * devicePixelRatio}px system-ui`;
   ctx.setLineDash([4, 4]);
-  for (const { time, label, right } of markers) {
+  for (const { time, label, right, below } of markers) {
     const x = Math.round(plot.valToPos(time / 1000, 'x', true));
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     ctx.textAlign = right ? 'right' : 'left';
-    ctx.fillText(label, x + (right ? -4 : 4), bbox.top - 5 * devicePixelRatio);
+    ctx.fillText(label, x + (right ? -4 : 4), (below ? bbox.top + bbox.height : bbox.top) - 5 * devicePixelRatio);
   }
   ctx.restore();
 }

@@ -50,10 +50,10 @@ export function Trend({ lines, markers, from, to, height = 150 }: Props) {
           </g>
         ))}
         <Times from={from} to={to} x={x} y={height - 4} parts={width < 520 ? 2 : 4} />
-        {placed(markers, from, to, width - left).map(({ label, right, time }) => (
-          <g key={time} class="marker">
+        {placed(markers, from, to, width - left).map(({ label, right, below, time }) => (
+          <g key={`${time} ${below}`} class="marker">
             <path d={`M${x(time)} 14V${height - bottom}`} />
-            <text x={x(time) + (right ? -4 : 4)} y="10" text-anchor={right ? 'end' : 'start'}>
+            <text x={x(time) + (right ? -4 : 4)} y={below ? height - bottom - 4 : 10} text-anchor={right ? 'end' : 'start'}>
               {label}
             </text>
           </g>
@@ -121,21 +121,29 @@ export interface PlacedMarker {
   label: string;
   /** Whether the text is left of the line, because it would not fit to its right. */
   right: boolean;
+  below: boolean;
 }
 
 /** Maximum number of releases in a chart: the newest ones. */
 const mostMarkers = 24;
 
+/** Returns the markers in a time, for a chart of some CSS pixels: those with names above, and those with names below. */
+export function placed(markers: readonly Marker[], from: number, to: number, width: number): PlacedMarker[] {
+  return [false, true].flatMap((below) =>
+    row(markers.filter((one) => (one.below ?? false) == below), from, to, width).map((place) => ({ ...place, below })),
+  );
+}
+
 /**
- * Returns the markers in a time range, for a chart of a width in CSS pixels. If there is no room
+ * Returns the markers in a time range whose names share a row, for a chart of a width in CSS pixels. If there is no room
  * for all names, only the newest is written, with the number of releases before it: B +2.
  */
-export function placed(markers: readonly Marker[], from: number, to: number, width: number): PlacedMarker[] {
+function row(markers: readonly Marker[], from: number, to: number, width: number): Omit<PlacedMarker, 'below'>[] {
   const within = markers.filter(({ time }) => time >= from && time <= to).slice(-mostMarkers);
   const x = (time: number) => ((time - from) / Math.max(1, to - from)) * width;
-  const places: PlacedMarker[] = [];
+  const places: Omit<PlacedMarker, 'below'>[] = [];
   let begin = Infinity; // left edge of the text to the right
-  let group: { place: PlacedMarker; name: string; more: number } | undefined;
+  let group: { place: { label: string }; name: string; more: number } | undefined;
   for (const { time, name } of within.reverse()) {
     const text = name.length > 16 ? `${name.slice(0, 15)}…` : name;
     const length = (text.length + 4) * 6.5 + 8;

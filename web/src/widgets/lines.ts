@@ -1,6 +1,6 @@
 // The lines of a chart over time, from the points of a series.
 
-import type { Catalog, Point } from '../api/types.ts';
+import type { BrowserVersions, Catalog, Point } from '../api/types.ts';
 import type { Sample } from './Sparkline.tsx';
 
 /** The lines that a chart can show. */
@@ -22,10 +22,12 @@ export function lineOf(points: readonly Point[], line: LineName): Sample[] {
   return points.flatMap((point) => (point.time ? [{ time: Date.parse(point.time), value: valueAt(point, line) }] : []));
 }
 
-/** The time at which a release was first seen. */
+/** The time at which a release was first seen, or a browser version reached half of its browser. */
 export interface Marker {
   time: number;
   name: string;
+  /** The name is at the bottom of the chart, as for browser versions. */
+  below?: boolean;
 }
 
 /** Returns releases in the order in which they were first seen, on one page if it is given. */
@@ -37,4 +39,12 @@ export function releasesOf(catalog: Catalog | undefined, page = ''): Marker[] {
     first.set(entry.name, Math.min(first.get(entry.name) ?? Infinity, time));
   }
   return [...first].map(([name, time]) => ({ name, time })).sort((a, b) => a.time - b.time);
+}
+
+/** Returns the browser versions that reached half of the page views of their browser. */
+export function versionsOf(versions: BrowserVersions | undefined): Marker[] {
+  const all = versions?.families.flatMap((family) => family.versions) ?? [];
+  return all
+    .flatMap(({ browser, half_since: since }) => (since ? [{ name: browser, time: Date.parse(since), below: true }] : []))
+    .sort((a, b) => a.time - b.time);
 }

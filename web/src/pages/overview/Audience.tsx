@@ -15,6 +15,7 @@ import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { inUnit, ofPage, scaleOf, unitTitle } from '../../widgets/unit.ts';
 import { Text } from '../parts/names.tsx';
+import { BrowserVersions } from './BrowserVersions.tsx';
 
 /** The labels that are shown first, in this order. */
 const first = ['device', 'browser', 'connection', 'release'];
@@ -51,6 +52,7 @@ export function Audience() {
           <ByLabel key={key} label={key} whole={point} />
         ))}
       </div>
+      <BrowserVersions />
       <Legend
         terms={[
           ['p75', 'p75'],

@@ -1,11 +1,11 @@
 // A page or a feature: its times, their history and distribution, and its functions.
 
-import { catalog, series } from '../../api/queries.ts';
-import { useMayViews, useQuery } from '../../state/responses.ts';
+import { browsers, catalog, series } from '../../api/queries.ts';
+import { useMayViews, useQuery, useSettled } from '../../state/responses.ts';
 import { linkTo } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Histogram } from '../../widgets/Histogram.tsx';
-import { releasesOf } from '../../widgets/lines.ts';
+import { releasesOf, versionsOf } from '../../widgets/lines.ts';
 import { Remarks } from '../../widgets/Notice.tsx';
 import { Panel } from '../../widgets/Panel.tsx';
 import { TimeSeries } from '../../widgets/TimeSeries.tsx';
@@ -34,13 +34,14 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
   const whole = useQuery(all);
   const time = useQuery(series(chart));
   const { response: stored } = useQuery(catalog());
+  const { response: versions } = useQuery(useSettled() ? browsers(selection) : undefined);
   const point = whole.response?.groups[0]?.points[0];
   const scale = useScale(point);
   if (whole.response && !point?.views) return <NothingNow />;
-  const markers = releasesOf(stored, selection.page);
+  const releases = releasesOf(stored, selection.page);
   return (
     <div class="page detail">
-      <Title kind={kind} releases={markers.length} />
+      <Title kind={kind} releases={releases.length} />
       <div class="summary">
         <Panel title="Time per page view" query={all} shown={whole} class="whole">
           {(response) => (
@@ -58,7 +59,7 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
             <TimeSeries
               points={response.groups[0]?.points ?? []}
               stepSeconds={response.step_seconds}
-              markers={markers}
+              markers={[...releases, ...versionsOf(versions)]}
               from={from}
               to={to}
             />
