@@ -13,7 +13,14 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(dirname(fileURLToPath(import.meta.url)));
 
-const options = { bundle: true, format: 'esm', target: 'es2022', jsx: 'automatic', jsxImportSource: 'preact', logLevel: 'warning' };
+const options = {
+  bundle: true,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  logLevel: 'warning',
+};
 
 /** Empties a folder except for its committed files. */
 async function empty(folder) {
@@ -102,7 +109,8 @@ async function buildProfileFile() {
     LICENCES: escaped(await licences(Object.keys(metafile.inputs))),
     POLICY: policyOf(script, style),
   };
-  if (/<\/(script|style)|<!--/i.test(script + style)) throw new Error('a script or a style has what ends or hides it in a document');
+  if (/<\/(script|style)|<!--/i.test(script + style))
+    throw new Error('a script or a style has what ends or hides it in a document');
   const page = await readFile('src/profile-file/document.html', 'utf8');
   const document = page.replace(/%(SCRIPT|STYLE|LICENCES|POLICY)%/g, (_, part) => parts[part]);
   const size = Buffer.byteLength(document);

@@ -19,7 +19,12 @@ const images = join(root, 'docs/images');
 const pictures = [
   { name: 'overview', path: '', height: 860, theme: 'light' },
   { name: 'page', path: 'page?page=/products', height: 1180, theme: 'light' },
-  { name: 'compare', path: 'compare?page=/products&release=2.5.0&compare_release=2.4.0&tab=flame', height: 980, theme: 'dark' },
+  {
+    name: 'compare',
+    path: 'compare?page=/products&release=2.5.0&compare_release=2.4.0&tab=flame',
+    height: 980,
+    theme: 'dark',
+  },
 ];
 
 /** Returns the address of the dashboard when the daemon accepts requests. */
@@ -31,7 +36,9 @@ async function addressOf(daemon) {
   throw new Error('ingest did not start');
 }
 
-const daemon = spawn(join(root, 'bin/ingest'), ['--demo', '--listen', '127.0.0.1:0', '--query-listen', '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+const daemon = spawn(join(root, 'bin/ingest'), ['--demo', '--listen', '127.0.0.1:0', '--query-listen', '127.0.0.1:0'], {
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
 const ended = once(daemon, 'exit');
 try {
   const url = await addressOf(daemon);
@@ -39,10 +46,16 @@ try {
   await mkdir(images, { recursive: true });
   const browser = await launch(chromium);
   for (const { name, path, height, theme } of pictures) {
-    const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: theme, locale: 'en-GB', timezoneId: 'UTC' });
+    const page = await browser.newPage({
+      viewport: { width: 1280, height },
+      colorScheme: theme,
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+    });
     await page.goto(`${url}/${path}`);
     await page.waitForLoadState('networkidle');
-    if (!path) await page.locator('.attention', { hasText: 'budget blown' }).filter({ hasText: 'was edited in' }).waitFor();
+    if (!path)
+      await page.locator('.attention', { hasText: 'budget blown' }).filter({ hasText: 'was edited in' }).waitFor();
     await page.waitForTimeout(1000); // for the last drawing
     await page.screenshot({ path: join(images, `${name}.png`) });
     console.log(`docs/images/${name}.png`);

@@ -1,4 +1,5 @@
-// The search: a result has all words. Words in a heading count most, then keywords of a page, then its text.
+// The search: a result has all words. Words in a heading count most, then keywords of a page, then
+// its text.
 const input = document.getElementById('search');
 const found = document.getElementById('found');
 const most = 20;
@@ -45,7 +46,9 @@ function show() {
     .slice(0, most);
   found.replaceChildren(
     ...best.map(([, part]) => {
-      const link = element('a', part.i ? `${titles.get(part.p)}: ${part.h}` : part.h, [element('small', around(part, words[0]))]);
+      const link = element('a', part.i ? `${titles.get(part.p)}: ${part.h}` : part.h, [
+        element('small', around(part, words[0])),
+      ]);
       link.href = `${part.p}.html${part.i ? `#${part.i}` : ''}`;
       return element('li', '', [link]);
     }),

@@ -10,7 +10,11 @@
   const frames = [...document.querySelectorAll('.frame')].map((element, at) => {
     const [name, place, times] = element.querySelector('title').textContent.split('\n');
     return {
-      element, at, name, place, times,
+      element,
+      at,
+      name,
+      place,
+      times,
       text: element.querySelector('text'),
       depth: +element.getAttribute('y'),
       left: parseFloat(element.getAttribute('x')),
@@ -84,7 +88,8 @@
       const past = callers.has(frame);
       frame.element.classList.toggle('past', past);
       if (past) place(frame, 0, 100);
-      else if (below) place(frame, ((frame.left - target.left) / target.width) * 100, (frame.width / target.width) * 100);
+      else if (below)
+        place(frame, ((frame.left - target.left) / target.width) * 100, (frame.width / target.width) * 100);
       else place(frame, 0, 0);
     }
     reset.disabled = target === all;
@@ -113,7 +118,8 @@
         inside = frame.depth;
       }
     }
-    result.textContent = wanted && (count ? `${share.toFixed(1)} % in ${count} ${count === 1 ? 'frame' : 'frames'}` : 'not found');
+    result.textContent =
+      wanted && (count ? `${share.toFixed(1)} % in ${count} ${count === 1 ? 'frame' : 'frames'}` : 'not found');
   }
 
   const clear = () => {

@@ -43,7 +43,8 @@ func browserField(t *testing.T) (l query.Local, now func() time.Time) {
 				browser, ms = "Chrome 158", ms*1.05
 			}
 			tr := fixture.ViewTrace(r, n, int(ms/10+r.Float64())*10)
-			tr.Context.Labels = trie.MakeLabels("browser", browser, "device", tr.Context.Labels.Value("device"), "phase",
+			tr.Context.Labels = trie.MakeLabels("browser", browser, "device",
+				tr.Context.Labels.Value("device"), "phase",
 				"idle")
 			records = append(records, fixture.ViewRecord(t, tr))
 		}

@@ -102,8 +102,8 @@ func (s *VersionTimes) Add(at time.Time, x store.Rolled) error {
 	return nil
 }
 
-// Families returns the versions by family, those with the most page views first. prior is what other
-// pages tell.
+// Families returns the versions by family, those with the most page views first. prior is the
+// evidence from other pages.
 func (s *VersionTimes) Families(prior browsers.Evidence) []BrowserFamily {
 	names := slices.Sorted(maps.Keys(s.versions))
 	effects := browsers.Estimate(names, s.cells.Cells(), prior)
@@ -154,7 +154,8 @@ func (s *VersionTimes) family(name string, versions []int, effects *browsers.Eff
 }
 
 // version returns the page views of some versions of a family, under one name.
-func (s *VersionTimes) version(name string, family []int, effects *browsers.Effects, of map[string]bool) BrowserVersion {
+func (s *VersionTimes) version(name string, family []int, effects *browsers.Effects,
+	of map[string]bool) BrowserVersion {
 	out := BrowserVersion{Browser: name, Points: []BrowserPoint{}}
 	all := int64(0)
 	for _, at := range slices.SortedFunc(maps.Keys(s.points), time.Time.Compare) {

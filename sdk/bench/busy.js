@@ -8,7 +8,8 @@ import { spawn } from 'node:child_process';
 import { Setup, closeBrowser, stop } from '../test/browser.js';
 
 const count = +process.argv[2] || 8;
-const print = (name, value, unit, reach = '', more = {}) => console.log(JSON.stringify({ name, value, unit, reach, ...more }));
+const print = (name, value, unit, reach = '', more = {}) =>
+  console.log(JSON.stringify({ name, value, unit, reach, ...more }));
 
 /** Bursts of work and pauses of random lengths, for some seconds. */
 const app = () => {
@@ -38,7 +39,11 @@ for (const busy of process.env.BUSY ? [+process.env.BUSY] : [0, 6, 10]) {
   try {
     for (const rate of [1, 4, 6]) {
       const path = `/beside${busy}/${rate}x`;
-      const url = site.page(path, { sdk: daemon.collector + '/sdk.js', start: { maxCost: undefined }, scripts: ['/busy.js'] });
+      const url = site.page(path, {
+        sdk: daemon.collector + '/sdk.js',
+        start: { maxCost: undefined },
+        scripts: ['/busy.js'],
+      });
       let took = 0;
       for (let i = 0; i < count; i++) {
         const page = await context.newPage();
@@ -52,13 +57,20 @@ for (const busy of process.env.BUSY ? [+process.env.BUSY] : [0, 6, 10]) {
       }
       for (let tries = 0; tries < 100 && (await daemon.views('profiled', path)) < count; tries++)
         await new Promise((done) => setTimeout(done, 200));
-      const { groups } = JSON.parse(await daemon.get(`/api/v1/series?page=${encodeURIComponent(path)}&step=all&feature=work`));
-      const [{ views, mean_ms, scaled_mean_ms, scaled_low_ms, scaled_high_ms, self_us, stackless_us, unsampled_us }] = groups[0].points;
+      const { groups } = JSON.parse(
+        await daemon.get(`/api/v1/series?page=${encodeURIComponent(path)}&step=all&feature=work`),
+      );
+      const [{ views, mean_ms, scaled_mean_ms, scaled_low_ms, scaled_high_ms, self_us, stackless_us, unsampled_us }] =
+        groups[0].points;
       const of = took / count;
       const name = `sdk/beside_${busy}_${rate}x`;
       print(`${name}_unsampled`, unsampled_us / (self_us + stackless_us + unsampled_us), 'share', '', { views });
       print(`${name}_mean`, mean_ms / of, 'of the truth');
-      print(`${name}_scaled_error`, Math.abs(scaled_mean_ms / of - 1), 'share', '<= 0.05', { likely: scaled_mean_ms / of, from: scaled_low_ms / of, to: scaled_high_ms / of });
+      print(`${name}_scaled_error`, Math.abs(scaled_mean_ms / of - 1), 'share', '<= 0.05', {
+        likely: scaled_mean_ms / of,
+        from: scaled_low_ms / of,
+        to: scaled_high_ms / of,
+      });
     }
   } finally {
     for (const one of others) one.kill('SIGKILL');

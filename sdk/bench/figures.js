@@ -23,7 +23,11 @@ const context = (page) => ({
   release: '2026.11.3',
   environment: 'production',
   labels: { device: 'desktop-high', connection: '4g', navigation: 'navigate', phase: 'idle' },
-  $spans: [[0, 3500.5, 2, 'phase=load'], [4200, 4264, 2, 'phase=interaction'], [4210.3, 4251.9, 1, 'search']],
+  $spans: [
+    [0, 3500.5, 2, 'phase=load'],
+    [4200, 4264, 2, 'phase=interaction'],
+    [4210.3, 4251.9, 1, 'search'],
+  ],
 });
 
 function read(dir, name) {
@@ -45,7 +49,12 @@ function sizes() {
     npm_loader: ['loader.mjs', 1024],
   };
   for (const [name, [file, reach]] of Object.entries(files)) {
-    print(`sdk/${name}_gz`, size(file, (data) => gzipSync(data, { level: 9 })).length, 'bytes', reach ? `<= ${reach}` : '');
+    print(
+      `sdk/${name}_gz`,
+      size(file, (data) => gzipSync(data, { level: 9 })).length,
+      'bytes',
+      reach ? `<= ${reach}` : '',
+    );
     print(`sdk/${name}_br`, size(file, brotliCompressSync).length, 'bytes');
   }
 }
@@ -105,7 +114,10 @@ async function times(traces) {
   }).listen(0, '127.0.0.1');
   const browser = await launch();
   traces = traces.toSorted((a, b) => a.json.length - b.json.length);
-  for (const [name, trace] of [['median', traces[traces.length >> 1]], ['largest', traces.at(-1)]]) {
+  for (const [name, trace] of [
+    ['median', traces[traces.length >> 1]],
+    ['largest', traces.at(-1)],
+  ]) {
     const runs = [];
     for (let i = 0; i < 7; i++) {
       const page = await browser.newPage(); // a new process, so nothing is cached or compiled
@@ -122,7 +134,9 @@ async function times(traces) {
 }
 
 const [dir] = process.argv.slice(2);
-const traces = readdirSync(dir).filter((name) => /\.json(\.gz)?$/.test(name)).map((name) => read(dir, name));
+const traces = readdirSync(dir)
+  .filter((name) => /\.json(\.gz)?$/.test(name))
+  .map((name) => read(dir, name));
 sizes();
 bytes(traces);
 phoneBytes(traces);

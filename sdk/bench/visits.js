@@ -8,7 +8,8 @@ import { closeTab } from '../test/leave.js';
 import { header } from '../test/site.js';
 
 const count = +process.argv[2] || 100;
-const print = (name, value, unit, reach = '', more = {}) => console.log(JSON.stringify({ name, value, unit, reach, ...more }));
+const print = (name, value, unit, reach = '', more = {}) =>
+  console.log(JSON.stringify({ name, value, unit, reach, ...more }));
 const sorted = (values) => values.toSorted((a, b) => a - b);
 const quantile = (values, q) => sorted(values)[Math.min(values.length - 1, Math.floor(q * values.length))];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -47,7 +48,11 @@ async function notProfiled() {
     site.page('/nothing', { tag: tag('/nothing.js', 'self.nothing++'), start: false, headers }),
     site.page('/none', { tag: tag(daemon.collector + '/sdk.js', start), start: false, headers }),
     site.page('/decided', { tag: tag(daemon.collector + '/sdk.js?decided', decided), start: false }),
-    site.page('/inline', { tag: `<script>${await (await fetch(daemon.collector + '/sdk.js')).text()}</script><script>${start}</script>`, start: false, headers }),
+    site.page('/inline', {
+      tag: `<script>${await (await fetch(daemon.collector + '/sdk.js')).text()}</script><script>${start}</script>`,
+      start: false,
+      headers,
+    }),
   ];
   const browser = setup.context.browser();
   await browser.startTracing(undefined, { categories: ['devtools.timeline'] });
@@ -62,14 +67,21 @@ async function notProfiled() {
   for (const { name, args, tdur } of traceEvents) {
     const { url = '', frame } = args?.data ?? {};
     if (name != 'EvaluateScript' && name != 'FunctionCall') continue;
-    const kind = [/[/](nothing|nothing[.]js)$/, /[/](none|sdk[.]js)$/, /[/?]decided$/, /[/]inline$/].findIndex((of) => of.test(url));
+    const kind = [/[/](nothing|nothing[.]js)$/, /[/](none|sdk[.]js)$/, /[/?]decided$/, /[/]inline$/].findIndex((of) =>
+      of.test(url),
+    );
     if (kind >= 0) spent[kind][frame] = (spent[kind][frame] ?? 0) + tdur / 1000;
   }
   const [without, ...withIt] = spent.map((views) => Object.values(views));
   const of = quantile(without, 0.5);
   for (const [i, name] of ['', '_decided', '_inline'].entries()) {
     const { value, low, high } = difference(without, withIt[i]);
-    print(`sdk/not_profiled${name}_cpu_p50_ms`, value, 'ms', '<= 0.4', { low, high, without: of, views: withIt[i].length });
+    print(`sdk/not_profiled${name}_cpu_p50_ms`, value, 'ms', '<= 0.4', {
+      low,
+      high,
+      without: of,
+      views: withIt[i].length,
+    });
     print(`sdk/not_profiled${name}_cpu_p95_ms`, quantile(withIt[i], 0.95) - of, 'ms', '<= 0.8');
   }
 }
@@ -78,7 +90,11 @@ async function notProfiled() {
 const observe = () => {
   const said = (globalThis.said = { lcp: 0, inp: 0, tbt: 0 });
   const take = (type, to) =>
-    new PerformanceObserver((list) => list.getEntries().forEach(to)).observe({ type, buffered: true, durationThreshold: 16 });
+    new PerformanceObserver((list) => list.getEntries().forEach(to)).observe({
+      type,
+      buffered: true,
+      durationThreshold: 16,
+    });
   take('largest-contentful-paint', ({ startTime }) => (said.lcp = startTime));
   take('event', ({ interactionId, duration }) => interactionId && (said.inp = Math.max(said.inp, duration)));
   take('longtask', ({ duration }) => (said.tbt += duration - 50));
@@ -90,14 +106,18 @@ const app = () => {
     const list = document.querySelector('ul');
     for (let i = 0; i < 800; i++) {
       const item = document.createElement('li');
-      item.textContent = [i, i * 7919, Math.sqrt(i)].map((n) => n.toLocaleString('en')).sort().join(' ');
+      item.textContent = [i, i * 7919, Math.sqrt(i)]
+        .map((n) => n.toLocaleString('en'))
+        .sort()
+        .join(' ');
       list.append(item);
     }
     document.querySelector('h1').textContent = 'A heading that is larger than all else';
   };
   setTimeout(build, 50);
   document.querySelector('button').addEventListener('click', () => {
-    for (const item of document.querySelectorAll('li')) item.textContent = item.textContent.split(' ').reverse().join(' ');
+    for (const item of document.querySelectorAll('li'))
+      item.textContent = item.textContent.split(' ').reverse().join(' ');
   });
 };
 const body = '<h1 style="font-size: 60px"></h1><button>Sort</button><ul></ul>';
@@ -109,7 +129,13 @@ async function profiled() {
   const scripts = ['/observe.js', '/app.js'];
   const urls = [
     site.page('/without', { tag: '', start: false, body, scripts, headers: {} }),
-    site.page('/with', { sdk: daemon.collector + '/sdk.js', body, scripts, headers: header, start: { maxCost: 0.005 } }),
+    site.page('/with', {
+      sdk: daemon.collector + '/sdk.js',
+      body,
+      scripts,
+      headers: header,
+      start: { maxCost: 0.005 },
+    }),
   ];
   const said = [[], []];
   for (let i = 0; i < 2 * count; i++) {
@@ -121,7 +147,11 @@ async function profiled() {
     said[i % 2].push(await page.evaluate(() => globalThis.said));
     await closeTab(page);
   }
-  for (const [metric, reach] of [['lcp', '<= +1 %'], ['inp', '<= +4 ms'], ['tbt', '']]) {
+  for (const [metric, reach] of [
+    ['lcp', '<= +1 %'],
+    ['inp', '<= +4 ms'],
+    ['tbt', ''],
+  ]) {
     const [without, withIt] = said.map((views) => views.map((view) => view[metric]));
     const { value, low, high } = difference(without, withIt);
     print(`sdk/profiled_${metric}_change_ms`, value, 'ms', reach, { low, high, without: quantile(without, 0.5) });

@@ -25,8 +25,7 @@ const size = (text) => (/[^ -~]/.test(text) ? utf8(text) : text).length; // ASCI
  * @param {readonly any[]} a
  * @param {readonly any[]} b
  */
-export const compareRows = (a, b) =>
-  a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) || -(a[3] < b[3]);
+export const compareRows = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || +(a[3] > b[3]) || -(a[3] < b[3]);
 
 /**
  * Splits values into runs. Returns the first value and the length of each run, less one.
@@ -138,7 +137,8 @@ export function frameColumns({ resources, frames }, nodes) {
       counts.push(0);
       line = column = 0;
     }
-    if (!i || compareRows(row, rows[i - 1])) { // otherwise the trace has the frame twice
+    if (!i || compareRows(row, rows[i - 1])) {
+      // otherwise the trace has the frame twice
       const name = row[3];
       counts[counts.length - 1]++;
       frameNames.push(name ? (names.get(name) ?? (names.set(name, names.size + 2), 1)) : 0);
@@ -150,10 +150,7 @@ export function frameColumns({ resources, frames }, nodes) {
     rowOf[row[4]] = frameNames.length - 1;
   });
   const texts = [...names.keys()];
-  return [
-    rowOf,
-    [utf8(text), shared, lengths, utf8(texts.join('')), texts.map(size), frameNames, counts, positions],
-  ];
+  return [rowOf, [utf8(text), shared, lengths, utf8(texts.join('')), texts.map(size), frameNames, counts, positions]];
 }
 
 /**

@@ -1,7 +1,9 @@
 /** @import { View } from './loader.js' */
 
 /** How the document was loaded. */
-export const loading = /** @type {PerformanceNavigationTiming} */ (performance.getEntriesByType?.('navigation')[0] ?? {});
+export const loading = /** @type {PerformanceNavigationTiming} */ (
+  performance.getEntriesByType?.('navigation')[0] ?? {}
+);
 
 /**
  * Returns labels for the device and the kind of visit, coarse enough to be shared by very many
@@ -9,7 +11,8 @@ export const loading = /** @type {PerformanceNavigationTiming} */ (performance.g
  * @param {View} view
  */
 export function labels({ $event: event }) {
-  const { hardwareConcurrency, deviceMemory = 8, userAgentData, connection } = navigator; // some browsers hide the memory
+  // some browsers hide the memory
+  const { hardwareConcurrency, deviceMemory = 8, userAgentData, connection } = navigator;
   const size = Math.min(hardwareConcurrency, deviceMemory);
   return {
     device: (userAgentData?.mobile ? 'mobile-' : 'desktop-') + (size < 4 ? 'low' : size < 8 ? 'mid' : 'high'),

@@ -61,7 +61,10 @@ function contextMessage(context) {
     .filter((key) => (labels[key] ?? '') !== '')
     .sort();
   const spans = context.$spans
-    .map(([start, end, kind, name]) => /** @type {const} */ ([micros(start), Math.max(micros(end) - micros(start), 0), kind, name]))
+    .map(
+      ([start, end, kind, name]) =>
+        /** @type {const} */ ([micros(start), Math.max(micros(end) - micros(start), 0), kind, name]),
+    )
     .sort(compareRows);
   /** @type {(i: number) => any[]} */
   const column = (i) => spans.map((span) => span[/** @type {0} */ (i)]);

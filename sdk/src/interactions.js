@@ -46,7 +46,9 @@ export function nameOf(node) {
     const read = (/** @type {string} */ name, of = element) => getAttribute.call(of, name);
     const named = closest.call(element, '[data-fieldtrie]');
     const [id, role] = [read('id'), read('role')];
-    const own = Reflect.get(Element.prototype, 'localName', element) + (id ? '#' + id.replace(identifiers, '*') : role ? `[${role}]` : '');
+    const own =
+      Reflect.get(Element.prototype, 'localName', element) +
+      (id ? '#' + id.replace(identifiers, '*') : role ? `[${role}]` : '');
     return ((named && read('data-fieldtrie', named)) || own).slice(0, 60);
   } catch {
     return ''; // removed, the document, or the page has patched attribute access

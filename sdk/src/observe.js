@@ -53,7 +53,8 @@ export function observe(visit, takes, since = () => 0) {
   const observer = new PerformanceObserver(guard((list) => takeAll(list.getEntries())));
   const { signal } = visit.$stop;
   for (const type of PerformanceObserver.supportedEntryTypes)
-    if (takes[type] && !signal.aborted) observer.observe({ type, buffered: true, durationThreshold: 40 }); // a part may be loaded after stop()
+    // a part may be loaded after stop()
+    if (takes[type] && !signal.aborted) observer.observe({ type, buffered: true, durationThreshold: 40 });
   const flush = () => takeAll(observer.takeRecords());
   signal.addEventListener('abort', () => {
     guard(flush)();

@@ -80,7 +80,8 @@ export function phases(visit) {
       const known = find(interactionId);
       const start = known ? known.$start + known.$ms : startTime;
       const end = largestContentfulPaint?.renderTime || 0;
-      if (of && end > start + 8) note((of[2] ??= reserve(2)), [start, end, 'interaction=' + of[1]], [start, end, 'part=content']);
+      if (of && end > start + 8)
+        note((of[2] ??= reserve(2)), [start, end, 'interaction=' + of[1]], [start, end, 'part=content']);
     },
     element: paint,
     container: paint,

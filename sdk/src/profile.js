@@ -201,7 +201,8 @@ export function profile(visit, vitals, chosen = [], recorder) {
     const last = /** @type {typeof samples[0]} */ (samples.at(-1)).timestamp;
     const until = last + interval;
     const near = [...pages, ...spans].filter((span) => span[0] < until && span[1] > first);
-    for (const [start, end, kind] of near) if (!kind && start > of.$begun) near.push([start, end, 2, 'navigation=soft']);
+    for (const [start, end, kind] of near)
+      if (!kind && start > of.$begun) near.push([start, end, 2, 'navigation=soft']);
     const page = /** @type {Span} */ (near.shift())[3]; // at the start of the trace
     const body = encodeTrace(
       trace,

@@ -54,7 +54,11 @@ export default function recorder({ $visit: visit, $open: open, $close: close, $g
     if (on) {
       turn();
       listen(visit, 'beforeunload', flush); // requests sent from pagehide may not arrive
-      if (younger) timer = setInterval(guard(() => turn()), seconds * 1000);
+      if (younger)
+        timer = setInterval(
+          guard(() => turn()),
+          seconds * 1000,
+        );
     } else {
       flush();
       for (const profiler of [older, younger]) if (profiler) close(profiler, Infinity);

@@ -24,9 +24,12 @@ export const post = async ({ $options: options }, path, body, more, send = fetch
  * @param {object} value
  */
 export const json = (value) =>
-  JSON.stringify(value, /** @this {any} @param {string} key */ function (key) {
-    return this[key];
-  });
+  JSON.stringify(
+    value,
+    /** @this {any} @param {string} key */ function (key) {
+      return this[key];
+    },
+  );
 
 /**
  * Reports why there is no profile. It uses the number of a trace, so it is sent only once.

@@ -24,7 +24,8 @@ export const start = guard((/** @type {Options} */ options) =>
       },
       { timeout: 1000 },
     ),
-  ));
+  ),
+);
 
 /**
  * Ends profiling for this document and sends the remaining data. It removes all listeners,

@@ -16,18 +16,20 @@ export const most = 800;
  * @param {(...args: A) => R} work
  * @returns {(...args: A) => R | undefined}
  */
-export const guard = (work) => (...args) => {
-  try {
-    return work(...args);
-  } catch {}
-};
+export const guard =
+  (work) =>
+  (...args) => {
+    try {
+      return work(...args);
+    } catch {}
+  };
 
 /**
  * State that all copies of the script on a page share, whatever their versions: spans, pages, and
  * the options of the copy that was started.
  * @type {[Span[], Span[], object?]}
  */
-export const shared = (/** @type {any} */ (globalThis).fieldtrie$ ??= [[], [[0, Infinity, 0, '']]]);
+export const shared = (/** @type {any} */ (globalThis)['fieldtrie$'] ??= [[], [[0, Infinity, 0, '']]]);
 
 /**
  * Spans of features and labels that a trace may still need, oldest first. Open spans end at

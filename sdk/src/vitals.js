@@ -92,7 +92,10 @@ export function vitals(visit) {
     const vitals = {
       ...values,
       inp: inp?.$ms ?? (earlier && used ? 8 : undefined),
-      cls: values.fcp >= 0 && PerformanceObserver.supportedEntryTypes.includes('layout-shift') ? (values.cls ?? 0) : undefined,
+      cls:
+        values.fcp >= 0 && PerformanceObserver.supportedEntryTypes.includes('layout-shift')
+          ? (values.cls ?? 0)
+          : undefined,
     };
     const body = json({
       page: page[3],
@@ -211,7 +214,10 @@ export function vitals(visit) {
       ),
     );
   });
-  visit.$stop.signal.addEventListener('abort', guard(() => report(true))); // after undelivered entries
+  visit.$stop.signal.addEventListener(
+    'abort',
+    guard(() => report(true)),
+  ); // after undelivered entries
 
   const loaded = values;
   if (view.$event?.persisted) navigate({ ttfb: 0 }); // restored before this was loaded, too late to observe its paint

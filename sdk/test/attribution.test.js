@@ -12,7 +12,10 @@ import { chances } from './visits.js';
 const views = Number(process.env.VIEWS ?? (long ? 100 : 8));
 const seed = Number(process.env.SEED ?? 6);
 
-const library = readFileSync(new URL('../node_modules/web-vitals/dist/web-vitals.attribution.iife.js', import.meta.url), 'utf8');
+const library = readFileSync(
+  new URL('../node_modules/web-vitals/dist/web-vitals.attribution.iife.js', import.meta.url),
+  'utf8',
+);
 
 /** Stores the reports of the library in the page: elements by their ids. */
 const listen = () => {
@@ -24,9 +27,15 @@ const listen = () => {
           value,
           id: of.target ?? of.interactionTarget ?? of.largestShiftTarget,
           kind: name == 'LCP' ? (of.url ? 'image' : 'text') : of.interactionType,
-          parts: [of.timeToFirstByte, of.resourceLoadDelay, of.resourceLoadDuration, of.elementRenderDelay, of.inputDelay, of.processingDuration, of.presentationDelay].filter(
-            (part) => part != undefined,
-          ),
+          parts: [
+            of.timeToFirstByte,
+            of.resourceLoadDelay,
+            of.resourceLoadDuration,
+            of.elementRenderDelay,
+            of.inputDelay,
+            of.processingDuration,
+            of.presentationDelay,
+          ].filter((part) => part != undefined),
         };
       },
       { reportAllChanges: true, generateTarget: (node) => (node.nodeType == 1 ? node : node.parentElement).id },
@@ -48,7 +57,8 @@ const app = () => {
   const show = () => {
     const hero = document.createElement(largest == 'text' ? 'h1' : 'img');
     hero.id = 'hero';
-    if (largest == 'text') hero.textContent = 'A heading that is larger than all else on this page, and so has two lines or three';
+    if (largest == 'text')
+      hero.textContent = 'A heading that is larger than all else on this page, and so has two lines or three';
     else Object.assign(hero, { src: url, width: 700, height: 400 });
     hero.style.fontSize = '60px';
     document.querySelector('#space').append(hero);
@@ -62,7 +72,8 @@ const app = () => {
       document.querySelector(id).before(above);
     }, at),
   );
-  for (const [type, ms] of Object.entries(handlers)) document.querySelector('#act').addEventListener(type, () => globalThis.spin(ms));
+  for (const [type, ms] of Object.entries(handlers))
+    document.querySelector('#act').addEventListener(type, () => globalThis.spin(ms));
   document.querySelector('#text').addEventListener('keydown', () => globalThis.spin(handlers.keydown ?? 60));
   document.querySelector('#act').addEventListener('pointerover', () => before && globalThis.spin(before));
 };
@@ -81,20 +92,38 @@ function draw(chance, site, other, i) {
   const { [largest]: url = '' } = {
     image: site.image(`/hero${i}.svg`, ms(400)),
     foreign: other.image(`/hero${i}.svg`, ms(400)),
-    data: `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="700" height="400"><rect width="700" height="400" fill="red"/></svg>')}${'%20'.repeat(9000)}`,
+    data: `data:image/svg+xml,${encodeURIComponent(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="700" height="400">' +
+        '<rect width="700" height="400" fill="red"/></svg>',
+    )}${'%20'.repeat(9000)}`,
   };
-  const shifts = Array.from({ length: Math.floor(chance() * 4) }, () => ({ at: 100 + ms(800), height: 10 + ms(80), id: one(['#one', '#two', '#three']) }));
+  const shifts = Array.from({ length: Math.floor(chance() * 4) }, () => ({
+    at: 100 + ms(800),
+    height: 10 + ms(80),
+    id: one(['#one', '#two', '#three']),
+  }));
   const does = one(['click', 'press', 'type']);
   /** @type {Record<string, number>} */
   const handlers = {};
-  for (const type of does == 'press' ? ['mousedown', 'mousedown', 'click'] : ['pointerdown', 'mousedown', 'pointerup', 'click', 'keydown'])
+  for (const type of does == 'press'
+    ? ['mousedown', 'mousedown', 'click']
+    : ['pointerdown', 'mousedown', 'pointerup', 'click', 'keydown'])
     if (chance() < 0.5) handlers[type] = 30 + ms(150);
-  return { largest, url, after: chance() < 0.5 ? ms(300) : 0, shifts, handlers, before: chance() < 0.3 ? ms(100) : 0, does };
+  return {
+    largest,
+    url,
+    after: chance() < 0.5 ? ms(300) : 0,
+    shifts,
+    handlers,
+    before: chance() < 0.3 ? ms(100) : 0,
+    does,
+  };
 }
 
 const body = (/** @type {object} */ plan) => `<script type="application/json" id="plan">${JSON.stringify(plan)}</script>
 <button id="act">Act</button> <input id="text"><div id="space" style="height: 450px"></div>
-<p id="one">Some text that is painted first</p><section id="part"><p id="two">More of it</p></section><p id="three">The end</p>`;
+<p id="one">Some text that is painted first</p><section id="part"><p id="two">More of it</p></section>
+  <p id="three">The end</p>`;
 
 check(
   `${views} page views: elements and parts equal the library's`,
@@ -109,14 +138,24 @@ check(
     for (let i = 0; i < views; i++) {
       const plan = draw(chance, site, other, i);
       const path = `/view-${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`;
-      const page = await open(site.page(path, { sdk: daemon.collector + ['/sdk.js', '/sdk-all.js'][i % 2], body: body(plan), scripts: ['/library.js', '/app.js'] }));
+      const page = await open(
+        site.page(path, {
+          sdk: daemon.collector + ['/sdk.js', '/sdk-all.js'][i % 2],
+          body: body(plan),
+          scripts: ['/library.js', '/app.js'],
+        }),
+      );
       await page.waitForTimeout(1200); // for the largest content and all shifts
-      if (plan.does == 'press') await page.click('#act', { delay: 250 }); // so that its events are painted separately
+      if (plan.does == 'press')
+        await page.click('#act', { delay: 250 }); // so that its events are painted separately
       else if (plan.does == 'click') await page.click('#act');
       else await page.locator('#text').press('a');
       await page.waitForFunction(() => globalThis.said.inp); // the library reports it when the page is idle
       await page.waitForTimeout(300);
-      const said = await page.evaluate(() => ({ ...globalThis.said, lcp: { ...globalThis.said.lcp, ...globalThis.largest } }));
+      const said = await page.evaluate(() => ({
+        ...globalThis.said,
+        lcp: { ...globalThis.said.lcp, ...globalThis.largest },
+      }));
       await closeTab(page);
       all.push({ path, plan, said });
     }
@@ -128,22 +167,33 @@ check(
       const { vitals = [] } = (await daemon.vitals(path)) ?? {};
       for (const [name, want] of Object.entries(said)) {
         const got = /** @type {any} */ (vitals.find((vital) => vital.name == name));
-        const note = `${path} ${name}: ${JSON.stringify(got)}, the library ${JSON.stringify(want)}, ${JSON.stringify({ ...plan, url: '' })}`;
+        const note =
+          `${path} ${name}: ${JSON.stringify(got)}, the library ${JSON.stringify(want)}, ` +
+          `${JSON.stringify({ ...plan, url: '' })}`;
         assert.ok(got, note);
         if (want.id == undefined) continue; // no layout shift
         counts.elements++;
         const [element] = got.elements ?? [{}];
         assert.ok(element.element?.endsWith(`#${want.id}`), note);
-        assert.equal(element.element.split(' ')[0].replace('key', 'keyboard'), name == 'cls' ? element.element : want.kind, note);
+        assert.equal(
+          element.element.split(' ')[0].replace('key', 'keyboard'),
+          name == 'cls' ? element.element : want.kind,
+          note,
+        );
         if (name == 'cls') continue;
         assert.equal(got.parts?.length, want.parts.length, note);
         // If the rounded paint time precedes the end of the work, the library's parts do not add
         // up.
-        const off = Math.abs(want.parts.reduce((/** @type {number} */ sum, /** @type {number} */ part) => sum + part, -want.value));
+        const off = Math.abs(
+          want.parts.reduce((/** @type {number} */ sum, /** @type {number} */ part) => sum + part, -want.value),
+        );
         // Values are stored as histograms with buckets 3 % wide.
         got.parts.forEach((/** @type {any} */ part, /** @type {number} */ i) => {
           counts.parts++;
-          assert.ok(Math.abs(part.p50.value - want.parts[i]) <= 0.035 * want.parts[i] + 0.2 + off, `${part.name}: ${note}`);
+          assert.ok(
+            Math.abs(part.p50.value - want.parts[i]) <= 0.035 * want.parts[i] + 0.2 + off,
+            `${part.name}: ${note}`,
+          );
         });
       }
     }

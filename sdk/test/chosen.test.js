@@ -77,7 +77,8 @@ check('Web Vitals have the arm of the experiment', async ({ daemon, site, open }
   };
   const noTraces = () => {
     const { fetch } = globalThis;
-    globalThis.fetch = (url, more) => (String(url).includes('/t/') ? Promise.reject(new Error('lost')) : fetch(url, more));
+    globalThis.fetch = (url, more) =>
+      String(url).includes('/t/') ? Promise.reject(new Error('lost')) : fetch(url, more);
   };
   const off = { 'Document-Policy': 'js-profiling=?0', 'Server-Timing': 'fieldtrie;dur=0' };
   /** @type {[arm: string, document: import('./site.js').Document, init?: () => void][]} */

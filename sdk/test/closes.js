@@ -44,7 +44,10 @@ site.page('/end', { start: false });
 const opener = await open(site.page('/opener', { start: false }));
 
 // Real servers respond in 20 ms or more; a server without delay is the worst case.
-for (const [delay, figure] of /** @type {const} */ ([[20, 'sdk/close_chunks_arrived'], [0, 'sdk/close_chunks_arrived_at_once']])) {
+for (const [delay, figure] of /** @type {const} */ ([
+  [20, 'sdk/close_chunks_arrived'],
+  [0, 'sdk/close_chunks_arrived_at_once'],
+])) {
   site.delay = delay;
   /** @type {Record<string, number>} */
   const views = {};

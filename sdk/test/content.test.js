@@ -42,35 +42,58 @@ const app = () => {
   document.querySelector('#save').addEventListener('click', () => setTimeout(() => globalThis.keepDraft(), 200));
   globalThis.raw = [];
   new PerformanceObserver((list) =>
-    list.getEntries().forEach((entry) => globalThis.raw.push([entry.interactionId, entry.startTime, entry.largestContentfulPaint?.renderTime])),
+    list
+      .getEntries()
+      .forEach((entry) =>
+        globalThis.raw.push([entry.interactionId, entry.startTime, entry.largestContentfulPaint?.renderTime]),
+      ),
   ).observe({ type: 'interaction-contentful-paint', buffered: true });
 };
 
-check('the work that an interaction starts is attributed to it until its content is painted', async ({ daemon, site, open }) => {
-  site.script('/app.js', app);
-  site.script('/results.js', '1');
-  site.delay = 50;
-  const body = '<button id="search">Search</button> <button id="post">Post</button> <button id="save">Save</button><main><p>Nothing</p></main>';
-  const page = await open(site.page('/content', { body, scripts: ['/app.js'] }));
-  await page.waitForTimeout(300);
-  for (const [button, shown] of [['#search', 'Results'], ['#post', 'Posted']]) {
-    await page.click(button);
-    await page.waitForSelector(`h1:has-text("${shown}")`);
+check(
+  'the work that an interaction starts is attributed to it until its content is painted',
+  async ({ daemon, site, open }) => {
+    site.script('/app.js', app);
+    site.script('/results.js', '1');
+    site.delay = 50;
+    const body =
+      '<button id="search">Search</button> <button id="post">Post</button> <button ' +
+      'id="save">Save</button><main><p>Nothing</p></main>';
+    const page = await open(site.page('/content', { body, scripts: ['/app.js'] }));
     await page.waitForTimeout(300);
-    await page.evaluate(() => globalThis.refresh()); // not started by an interaction
-    await page.waitForTimeout(100);
-  }
-  await page.click('#save');
-  await page.waitForTimeout(600);
-  const raw = await page.evaluate(() => globalThis.raw);
-  assert.ok(new Set(raw.map(([id]) => id)).size >= 2, `the browser tracks no interaction: ${JSON.stringify(raw)}`);
-  await stop(page);
-  await until('a trace', async () => (await daemon.traces()) > 0);
-  const work = ['renderResults', 'renderPosted', 'keepDraft', 'refresh'];
-  for (const [button, inside] of [['search', 'renderResults'], ['post', 'renderPosted'], ['save', '']]) {
-    const profile = await daemon.profile('--page', '/content', '--label', `interaction=pointer button#${button}`, '--label', 'part=content');
-    for (const name of work)
-      if (name == inside) seen(profile?.total(name), 150, `${name} of ${button}`);
-      else assert.equal(profile?.total(name) ?? 0, 0, `${name} of ${button}`);
-  }
-});
+    for (const [button, shown] of [
+      ['#search', 'Results'],
+      ['#post', 'Posted'],
+    ]) {
+      await page.click(button);
+      await page.waitForSelector(`h1:has-text("${shown}")`);
+      await page.waitForTimeout(300);
+      await page.evaluate(() => globalThis.refresh()); // not started by an interaction
+      await page.waitForTimeout(100);
+    }
+    await page.click('#save');
+    await page.waitForTimeout(600);
+    const raw = await page.evaluate(() => globalThis.raw);
+    assert.ok(new Set(raw.map(([id]) => id)).size >= 2, `the browser tracks no interaction: ${JSON.stringify(raw)}`);
+    await stop(page);
+    await until('a trace', async () => (await daemon.traces()) > 0);
+    const work = ['renderResults', 'renderPosted', 'keepDraft', 'refresh'];
+    for (const [button, inside] of [
+      ['search', 'renderResults'],
+      ['post', 'renderPosted'],
+      ['save', ''],
+    ]) {
+      const profile = await daemon.profile(
+        '--page',
+        '/content',
+        '--label',
+        `interaction=pointer button#${button}`,
+        '--label',
+        'part=content',
+      );
+      for (const name of work)
+        if (name == inside) seen(profile?.total(name), 150, `${name} of ${button}`);
+        else assert.equal(profile?.total(name) ?? 0, 0, `${name} of ${button}`);
+    }
+  },
+);

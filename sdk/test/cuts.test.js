@@ -120,12 +120,7 @@ check('many features do not move time to another page', async ({ daemon, site, o
   const first = await daemon.profile('--page', '/first');
   const second = await daemon.profile('--page', '/second');
   assert.deepEqual(
-    [
-      first?.total('onFirst') > 20,
-      first?.total('onSecond'),
-      second?.total('onFirst'),
-      second?.total('onSecond') > 20,
-    ],
+    [first?.total('onFirst') > 20, first?.total('onSecond'), second?.total('onFirst'), second?.total('onSecond') > 20],
     [true, 0, 0, true],
   );
 });

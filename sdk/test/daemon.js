@@ -172,8 +172,12 @@ export class Daemon {
    */
   async arms(page) {
     /** @type {{pages: {labels?: {arm?: string}, vitals: {views: number}[]}[]}} */
-    const { pages: groups } = JSON.parse(await this.get(`/api/v1/vitals?group_by=arm&page=${encodeURIComponent(page)}`));
-    return Object.fromEntries(groups.map(({ labels, vitals }) => [labels?.arm ?? '', Math.max(...vitals.map(({ views }) => views))]));
+    const { pages: groups } = JSON.parse(
+      await this.get(`/api/v1/vitals?group_by=arm&page=${encodeURIComponent(page)}`),
+    );
+    return Object.fromEntries(
+      groups.map(({ labels, vitals }) => [labels?.arm ?? '', Math.max(...vitals.map(({ views }) => views))]),
+    );
   }
 
   /**
@@ -181,7 +185,9 @@ export class Daemon {
    * @param {string} path
    */
   get(path) {
-    return fetch(`http://${this.address}${path}`, { headers: { 'Cache-Control': 'no-cache' } }).then((answer) => answer.text());
+    return fetch(`http://${this.address}${path}`, { headers: { 'Cache-Control': 'no-cache' } }).then((answer) =>
+      answer.text(),
+    );
   }
 
   /**

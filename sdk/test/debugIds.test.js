@@ -43,12 +43,23 @@ test('stacks of V8 are parsed', () => {
   const say = (/** @type {string} */ id) => `(globalThis._debugIds ??= {})[new Error().stack] = '${id}';`;
   runInThisContext(say(one), { filename: app });
   runInThisContext(`(function () { ${say(two)} })()`, { filename: 'https://x.example/b.js?v=2' });
-  runInThisContext(`class Loader { constructor() { ${say(one)} } } new Loader();`, { filename: 'https://x.example/c.js' });
-  has(debugIds(), { [app]: `#debugId=${one}`, 'https://x.example/b.js?v=2': `#debugId=${two}`, 'https://x.example/c.js': `#debugId=${one}` });
+  runInThisContext(`class Loader { constructor() { ${say(one)} } } new Loader();`, {
+    filename: 'https://x.example/c.js',
+  });
+  has(debugIds(), {
+    [app]: `#debugId=${one}`,
+    'https://x.example/b.js?v=2': `#debugId=${two}`,
+    'https://x.example/c.js': `#debugId=${one}`,
+  });
 });
 
 test('several IDs are ignored, unless they are equal', () => {
-  note({ [stack(`${app}:1:1`)]: one, [stack(`${app}:1:2`)]: two, [stack(`${app}:1:3`)]: one, [stack('https://x.example/b.js:1:1')]: one });
+  note({
+    [stack(`${app}:1:1`)]: one,
+    [stack(`${app}:1:2`)]: two,
+    [stack(`${app}:1:3`)]: one,
+    [stack('https://x.example/b.js:1:1')]: one,
+  });
   globalThis._debugIds = { [stack('https://x.example/b.js:2:2')]: one };
   has(debugIds(), { [app]: false, 'https://x.example/b.js': `#debugId=${one}` });
 });

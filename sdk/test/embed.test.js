@@ -37,29 +37,37 @@ check('with integrity and a strict policy', async ({ daemon, site, open }) => {
   seen(profile.total('hot'), ms, 'hot');
 });
 
-check('the loader in the document itself needs no request in page views that are not selected', async ({ daemon, site, open }) => {
-  site.script('/hot.js', hot);
-  const loader = await (await fetch(daemon.collector + '/sdk.js')).text();
-  const inline = { tag: `<script>${loader}</script>`, scripts: ['/hot.js'] };
-  const asked = [];
-  const tab = await open('about:blank');
-  tab.on('request', (request) => asked.push(request.url()));
-  await tab.goto(site.page('/inline-none', { ...inline, start: { sampleRate: 0, reportRate: 0 } }));
-  await tab.waitForTimeout(1500);
-  assert.deepEqual(asked.filter((url) => url.startsWith(daemon.collector)), []);
-  assert.equal(asked.length, 3, 'the document and its two scripts');
+check(
+  'the loader in the document itself needs no request in page views that are not selected',
+  async ({ daemon, site, open }) => {
+    site.script('/hot.js', hot);
+    const loader = await (await fetch(daemon.collector + '/sdk.js')).text();
+    const inline = { tag: `<script>${loader}</script>`, scripts: ['/hot.js'] };
+    const asked = [];
+    const tab = await open('about:blank');
+    tab.on('request', (request) => asked.push(request.url()));
+    await tab.goto(site.page('/inline-none', { ...inline, start: { sampleRate: 0, reportRate: 0 } }));
+    await tab.waitForTimeout(1500);
+    assert.deepEqual(
+      asked.filter((url) => url.startsWith(daemon.collector)),
+      [],
+    );
+    assert.equal(asked.length, 3, 'the document and its two scripts');
 
-  const page = await open(site.page('/inline', inline));
-  const ms = await page.evaluate(() => globalThis.fieldtrie.feature('work', globalThis.hot));
-  await stop(page);
-  const profile = await until('a profile', () => daemon.profile('--page', '/inline'));
-  seen(profile.total('hot'), ms, 'hot');
-});
+    const page = await open(site.page('/inline', inline));
+    const ms = await page.evaluate(() => globalThis.fieldtrie.feature('work', globalThis.hot));
+    await stop(page);
+    const profile = await until('a profile', () => daemon.profile('--page', '/inline'));
+    seen(profile.total('hot'), ms, 'hot');
+  },
+);
 
 check('a script with another integrity does not run', async ({ daemon, site, open, expect }) => {
   expect(/integrity|fieldtrie is not defined/);
   const list = await (await fetch(`${daemon.collector}/sdk.json`)).json();
-  const tag = `<script src="${daemon.collector}/sdk.js" integrity="${list.module.integrity}" crossorigin="anonymous"></script>`;
+  const tag =
+    `<script src="${daemon.collector}/sdk.js" integrity="${list.module.integrity}" ` +
+    `crossorigin="anonymous"></script>`;
   const page = await open(site.page('/other', { tag }));
   assert.equal(await page.evaluate(() => typeof globalThis.fieldtrie), 'undefined');
 });

@@ -28,7 +28,10 @@ test('the trace is unchanged', () => {
 test('stacks without samples are omitted', () => {
   const trace = {
     resources: ['https://x.example/a.js', 'https://x.example/b.js'],
-    frames: [{ name: 'a', resourceId: 0, line: 1, column: 1 }, { name: 'b', resourceId: 1, line: 1, column: 1 }],
+    frames: [
+      { name: 'a', resourceId: 0, line: 1, column: 1 },
+      { name: 'b', resourceId: 1, line: 1, column: 1 },
+    ],
     stacks: [{ frameId: 0 }, { frameId: 1 }],
     samples: [{ timestamp: 1, stackId: 0 }],
   };

@@ -71,7 +71,15 @@ for (const device of ['phone', 'desktop'])
     const views = (await daemon.views('profiled', path)) / count;
     const time = ((await daemon.profile('--page', path))?.total('spin') ?? 0) / known;
     for (const [name, value] of Object.entries({ views, time }))
-      console.log(JSON.stringify({ name: `sdk/ended_${device}_${way}_${name}`, value, unit: 'share', reach: '>= 0.8', endings: count }));
+      console.log(
+        JSON.stringify({
+          name: `sdk/ended_${device}_${way}_${name}`,
+          value,
+          unit: 'share',
+          reach: '>= 0.8',
+          endings: count,
+        }),
+      );
   }
 await setup.close();
 await closeBrowser();

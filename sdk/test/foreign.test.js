@@ -14,7 +14,10 @@ const hostile = {
     resources: ['~'],
     frames: [{ name: ' x=`' }, { name: '`,done=1//', resourceId: 0, line: 1, column: 1 }],
     stacks: [{ frameId: 0 }, { frameId: 1 }],
-    samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 1 }],
+    samples: [
+      { timestamp: 0, stackId: 0 },
+      { timestamp: 10, stackId: 1 },
+    ],
   },
 };
 
@@ -61,60 +64,84 @@ const attempts = async (at) => {
   await fetched('backup', '/v1/backup', { mode: 'no-cors' });
   await fetched('health', '/healthz', { mode: 'no-cors' });
   await fetched('post', '/querier.v1.QuerierService/LabelNames', {
-    method: 'POST', mode: 'no-cors', headers: { 'Content-Type': 'text/plain' }, body: '{}',
+    method: 'POST',
+    mode: 'no-cors',
+    headers: { 'Content-Type': 'text/plain' },
+    body: '{}',
   });
   return found;
 };
 
-check(
-  'a page of another origin reads nothing',
-  async ({ daemon, open, expect }) => {
-    for (const problem of [/Failed to load resource/, /blocked by CORS policy/, /MIME type/]) expect(problem);
-    const sent = await fetch(`${daemon.collector}/v1/traces`, {
-      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(hostile),
-    });
-    assert.equal(sent.status, 202, await sent.text());
-    assert.match(await daemon.get('/api/v1/pages'), /\/checkout/); // which waits for the rollup
-    const evil = await listen((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title><body>'));
-    // Forwards the responses of a daemon without protection, so that the test can fail.
-    const [host, port] = daemon.address.split(':');
-    const unguarded = await listen((req, res) => {
-      const headers = Object.fromEntries(Object.entries(req.headers).filter(([name]) => !/^(sec-fetch|origin|accept-encoding)/.test(name)));
-      req.pipe(request({ host, port, path: req.url, method: req.method, headers: { ...headers, host: daemon.address } }, (from) => {
-        res.writeHead(from.statusCode ?? 500, { 'Content-Type': from.headers['content-type'] ?? '' });
-        from.pipe(res);
-      }));
-    });
-    try {
-      const page = await open(`http://localhost:${evil.port}/`);
-      const unprotected = await page.evaluate(attempts, `127.0.0.1:${unguarded.port}`);
-      assert.match(unprotected.script, /^read \d+$/);
-      assert.deepEqual({ ...unprotected, script: '' }, { script: '', image: 'loaded', cors: 'refused', backup: 'sent', health: 'sent', post: 'sent' });
+check('a page of another origin reads nothing', async ({ daemon, open, expect }) => {
+  for (const problem of [/Failed to load resource/, /blocked by CORS policy/, /MIME type/]) expect(problem);
+  const sent = await fetch(`${daemon.collector}/v1/traces`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(hostile),
+  });
+  assert.equal(sent.status, 202, await sent.text());
+  assert.match(await daemon.get('/api/v1/pages'), /\/checkout/); // which waits for the rollup
+  const evil = await listen((_, res) =>
+    res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>x</title><body>'),
+  );
+  // Forwards the responses of a daemon without protection, so that the test can fail.
+  const [host, port] = daemon.address.split(':');
+  const unguarded = await listen((req, res) => {
+    const headers = Object.fromEntries(
+      Object.entries(req.headers).filter(([name]) => !/^(sec-fetch|origin|accept-encoding)/.test(name)),
+    );
+    req.pipe(
+      request(
+        { host, port, path: req.url, method: req.method, headers: { ...headers, host: daemon.address } },
+        (from) => {
+          res.writeHead(from.statusCode ?? 500, { 'Content-Type': from.headers['content-type'] ?? '' });
+          from.pipe(res);
+        },
+      ),
+    );
+  });
+  try {
+    const page = await open(`http://localhost:${evil.port}/`);
+    const unprotected = await page.evaluate(attempts, `127.0.0.1:${unguarded.port}`);
+    assert.match(unprotected.script, /^read \d+$/);
+    assert.deepEqual(
+      { ...unprotected, script: '' },
+      { script: '', image: 'loaded', cors: 'refused', backup: 'sent', health: 'sent', post: 'sent' },
+    );
 
-      const again = await open(`http://localhost:${evil.port}/`);
-      const all = { script: 'refused', image: 'refused', cors: 'refused', backup: 'refused', health: 'refused', post: 'refused' };
-      assert.deepEqual(await again.evaluate(attempts, daemon.address), all);
+    const again = await open(`http://localhost:${evil.port}/`);
+    const all = {
+      script: 'refused',
+      image: 'refused',
+      cors: 'refused',
+      backup: 'refused',
+      health: 'refused',
+      post: 'refused',
+    };
+    assert.deepEqual(await again.evaluate(attempts, daemon.address), all);
 
-      // Typed URLs are allowed.
-      const own = await open(`http://${daemon.address}/api/v1/pages`);
-      assert.match(await own.content(), /\/checkout/);
-      // Requests of pages of this origin are allowed.
-      assert.match(await own.evaluate(() => fetch('/api/v1/profile?page=/checkout&format=folded').then((r) => r.text())), /done=1/);
-      // Links from other sites are allowed, except to a backup.
-      /** @param {string} path */
-      const follow = async (path) => {
-        const link = await open(`http://localhost:${evil.port}/`);
-        const answered = link.waitForResponse((response) => response.url().includes(daemon.address));
-        await link.evaluate((url) => void (location.href = url), `http://${daemon.address}${path}`);
-        return (await answered).status();
-      };
-      assert.equal(await follow('/api/v1/pages'), 200);
-      assert.equal(await follow('/v1/backup'), 403);
-      const metrics = await (await fetch(`http://${daemon.address}/metrics`)).text();
-      assert.match(metrics, /fieldtrie_access_refused_total\{reason="foreign"\} 7/);
-    } finally {
-      evil.close();
-      unguarded.close();
-    }
-  },
-);
+    // Typed URLs are allowed.
+    const own = await open(`http://${daemon.address}/api/v1/pages`);
+    assert.match(await own.content(), /\/checkout/);
+    // Requests of pages of this origin are allowed.
+    assert.match(
+      await own.evaluate(() => fetch('/api/v1/profile?page=/checkout&format=folded').then((r) => r.text())),
+      /done=1/,
+    );
+    // Links from other sites are allowed, except to a backup.
+    /** @param {string} path */
+    const follow = async (path) => {
+      const link = await open(`http://localhost:${evil.port}/`);
+      const answered = link.waitForResponse((response) => response.url().includes(daemon.address));
+      await link.evaluate((url) => void (location.href = url), `http://${daemon.address}${path}`);
+      return (await answered).status();
+    };
+    assert.equal(await follow('/api/v1/pages'), 200);
+    assert.equal(await follow('/v1/backup'), 403);
+    const metrics = await (await fetch(`http://${daemon.address}/metrics`)).text();
+    assert.match(metrics, /fieldtrie_access_refused_total\{reason="foreign"\} 7/);
+  } finally {
+    evil.close();
+    unguarded.close();
+  }
+});

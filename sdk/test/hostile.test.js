@@ -26,7 +26,11 @@ const listen = () => {
   const { getEntries } = PerformanceObserverEntryList.prototype;
   const each = Function.call.bind(Array.prototype.forEach);
   const note = (/** @type {string} */ type, /** @type {(entry: any) => void} */ take) =>
-    new PerformanceObserver((list) => each(getEntries.call(list), take)).observe({ type, buffered: true, durationThreshold: 40 });
+    new PerformanceObserver((list) => each(getEntries.call(list), take)).observe({
+      type,
+      buffered: true,
+      durationThreshold: 40,
+    });
   note('largest-contentful-paint', ({ startTime }) => (truth.lcp = startTime));
   note('event', ({ interactionId, duration }) => {
     if (!interactionId) return;
@@ -49,7 +53,8 @@ function documentOf({ file, before, options, after, top, button, inputs }, colle
 <script>${before}</script>
 </head><body><div id="all"><div id="top">${top}</div>
 <h1 style="margin-top: 300px">A heading that is the largest text</h1>
-<form style="${place(20)}; padding: 70px 0 0" onsubmit="return false" onclick="event.target == this && spin(${ms[1]})">${inputs}
+<form style="${place(20)}; padding: 70px 0 0" onsubmit="return false" onclick="event.target == this &&
+  spin(${ms[1]})">${inputs}
 <button style="${place(20)}" type="button" ${button} onclick="spin(${ms[0]})">Go</button></form></div>
 <script>
   globalThis.spin = (ms) => { const from = performance.now(); while (performance.now() - from < ms); };
@@ -97,7 +102,9 @@ async function visit({ daemon, site, context }, seed, time) {
     await tab.waitForTimeout(150);
     await tab.mouse.click(60, 110); // the form below it
     // The last entries arrive after a paint. If the page has lost its form, there are fewer.
-    await tab.waitForFunction(() => globalThis.truth.inputs > 1, undefined, { polling: 50, timeout: 3000 }).catch(() => {});
+    await tab
+      .waitForFunction(() => globalThis.truth.inputs > 1, undefined, { polling: 50, timeout: 3000 })
+      .catch(() => {});
     await tab.waitForTimeout(200);
     truth = await tab.evaluate(() => globalThis.truth);
     await closeTab(tab);
@@ -125,7 +132,8 @@ for (let from = 0; from < count; from += batch) {
         left = [];
         for (const { seed, release, page, truth, errors } of visits) {
           const got = await vitals(daemon, release);
-          const say = (/** @type {string} */ text) => wrong.push(`page ${seed} (${page.file}, ${page.traits}): ${text}`);
+          const say = (/** @type {string} */ text) =>
+            wrong.push(`page ${seed} (${page.file}, ${page.traits}): ${text}`);
           for (const error of errors) say(error);
           const traced = page.traits.includes('noFetch') || (await daemon.profile('--release', release));
           if (!(got.ttfb && traced) && tries > 1) left.push(seed);
@@ -162,10 +170,14 @@ async function visitAll(setup, seeds, time) {
     for (let seed = left.shift(); seed; seed = left.shift()) visits.push(await visit(setup, seed, time));
   };
   await Promise.all(Array.from({ length: tabs }, tab));
-  await until('reports', async () => (await reports()) >= seeds.length).catch(() => {}); // views without one are repeated
+  // views without one are repeated
+  await until('reports', async () => (await reports()) >= seeds.length).catch(() => {});
   const metrics = (await daemon.get('/metrics')).split('\n');
   const refused = metrics.filter((line) => /^fieldtrie_ingest_requests_total\{code="[45]/.test(line));
-  assert.ok(metrics.some((line) => /^fieldtrie_ingest_requests_total\{code="2/.test(line)), 'accepted requests are counted');
+  assert.ok(
+    metrics.some((line) => /^fieldtrie_ingest_requests_total\{code="2/.test(line)),
+    'accepted requests are counted',
+  );
   await daemon.stop(); // which stores the reports
   await daemon.start();
   return { visits, refused };

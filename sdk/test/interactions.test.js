@@ -82,7 +82,8 @@ test('the name of an element comes from the site, or from its properties', () =>
   assert.equal(nameOf(element('p', { 'data-fieldtrie': 'cart' })), 'cart');
   assert.equal(nameOf(element('p', { 'data-fieldtrie': '', id: 'x' })), 'p#x');
   assert.equal(nameOf(element('x'.repeat(100))).length, 60);
-  for (const none of [undefined, null, { nodeType: 9 }, { nodeType: 3, parentElement: null }]) assert.equal(nameOf(none), '');
+  for (const none of [undefined, null, { nodeType: 9 }, { nodeType: 3, parentElement: null }])
+    assert.equal(nameOf(none), '');
 });
 
 test('identifiers in ids are masked as a whole', () => {

@@ -61,6 +61,12 @@ export async function goBack(page, url) {
 export async function phone(page) {
   const session = await page.context().newCDPSession(page);
   const userAgent = await page.evaluate(() => navigator.userAgent);
-  const userAgentMetadata = { mobile: true, model: 'Phone', platform: 'Android', platformVersion: '16', architecture: '' };
+  const userAgentMetadata = {
+    mobile: true,
+    model: 'Phone',
+    platform: 'Android',
+    platformVersion: '16',
+    architecture: '',
+  };
   await session.send('Emulation.setUserAgentOverride', { userAgent, userAgentMetadata });
 }

@@ -9,13 +9,18 @@ import { header } from './site.js';
 // With the browser's markers, from its origin trial, the time of style and layout belongs to the
 // function that forced it.
 
-const isolated = { ...header, 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'credentialless' };
+const isolated = {
+  ...header,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'credentialless',
+};
 
 const app = () => {
   const list = document.querySelector('ul');
-  for (let i = 0; i < 3000; i++) list.append(Object.assign(document.createElement('li'), { textContent: 'word '.repeat(30) }));
+  for (let i = 0; i < 3000; i++)
+    list.append(Object.assign(document.createElement('li'), { textContent: 'word '.repeat(30) }));
   globalThis.thrash = function thrash() {
-    for (const end = performance.now() + 600; performance.now() < end; ) {
+    for (const end = performance.now() + 600; performance.now() < end;) {
       list.style.width = 300 + (performance.now() % 300) + 'px';
       list.getBoundingClientRect(); // which forces layout
     }
@@ -30,7 +35,9 @@ for (const [name, on, headers] of /** @type {[string, boolean, Record<string, st
   check(`forced layout: ${name}`, async ({ daemon, site }) => {
     site.script('/app.js', app);
     const url = site.page('/layout', { headers, scripts: ['/app.js'], body: '<ul></ul>' });
-    const browser = await launch(chromium, { args: on ? ['--enable-blink-features=ExperimentalJSProfilerMarkers'] : [] });
+    const browser = await launch(chromium, {
+      args: on ? ['--enable-blink-features=ExperimentalJSProfilerMarkers'] : [],
+    });
     try {
       const page = await browser.newPage();
       await page.goto(url);
@@ -42,7 +49,9 @@ for (const [name, on, headers] of /** @type {[string, boolean, Record<string, st
       await browser.close();
     }
     const lines = (await daemon.aggregate('--page', '/layout', '--format', 'folded')).split('\n');
-    const ms = lines.filter((line) => /thrash[^;]*;\(layout\)/.test(line)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)) / 1000, 0);
+    const ms = lines
+      .filter((line) => /thrash[^;]*;\(layout\)/.test(line))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)) / 1000, 0);
     if (on) {
       assert.ok(ms > 300, `layout in thrash takes ${ms} ms:\n${lines.join('\n')}`);
       const tree = await daemon.aggregate('--page', '/layout', '--callers', '(layout)', '--format', 'tree');

@@ -15,7 +15,9 @@ const hot = () => {
 
 /** Returns the number of refused documents. @param {import('./daemon.js').Daemon} daemon */
 const refused = async (daemon) => {
-  const lines = (await daemon.get('/metrics')).split('\n').filter((line) => /^fieldtrie_ingest_requests_total\{.*code="4/.test(line));
+  const lines = (await daemon.get('/metrics'))
+    .split('\n')
+    .filter((line) => /^fieldtrie_ingest_requests_total\{.*code="4/.test(line));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 };
 
@@ -26,7 +28,8 @@ const oddEntries = (/** @type {number} */ seed) => {
   const Real = globalThis.PerformanceObserver;
   let state = seed;
   const chance = () => (state = (state * 16807) % 2147483647) / 2147483647;
-  const at = (/** @type {number} */ from, /** @type {number} */ most) => from + Math.round(chance() * most * 1000) / 1000;
+  const at = (/** @type {number} */ from, /** @type {number} */ most) =>
+    from + Math.round(chance() * most * 1000) / 1000;
   const entries = () =>
     Array.from({ length: 60 }, (_, i) => {
       const startTime = at(performance.now() - 900, 800);
@@ -34,7 +37,15 @@ const oddEntries = (/** @type {number} */ seed) => {
       const processingStart = at(startTime - (chance() < 0.1 ? 5 : 0), 60);
       const processingEnd = at(processingStart, chance() < 0.5 ? 20 : 400); // sometimes after the paint
       const name = chance() < 0.5 ? 'keydown' : 'click';
-      return { entryType: 'event', name, interactionId: 1 + Math.floor(i * chance()), startTime, duration, processingStart, processingEnd };
+      return {
+        entryType: 'event',
+        name,
+        interactionId: 1 + Math.floor(i * chance()),
+        startTime,
+        duration,
+        processingStart,
+        processingEnd,
+      };
     });
   globalThis.PerformanceObserver = class extends Real {
     #tell;
@@ -43,7 +54,8 @@ const oddEntries = (/** @type {number} */ seed) => {
       this.#tell = callback;
     }
     observe(/** @type {PerformanceObserverInit} */ options) {
-      if (options.type == 'event') setInterval(() => this.#tell(/** @type {any} */ ({ getEntries: entries }), this), 50);
+      if (options.type == 'event')
+        setInterval(() => this.#tell(/** @type {any} */ ({ getEntries: entries }), this), 50);
       else super.observe(options);
     }
   };
@@ -74,7 +86,12 @@ check('interactions with any times are in documents that are accepted', async ({
 
 check('labels and features of any length do not prevent a trace', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
-  const labels = { long: 'x'.repeat(5000), ['k'.repeat(900)]: 'é'.repeat(300), odd: { toString: undefined } && 7, none: null };
+  const labels = {
+    long: 'x'.repeat(5000),
+    ['k'.repeat(900)]: 'é'.repeat(300),
+    odd: { toString: undefined } && 7,
+    none: null,
+  };
   const page = await open(site.page('/long', { start: { labels, release: 'r'.repeat(3000) }, scripts: ['/hot.js'] }));
   await page.evaluate(() => globalThis.fieldtrie.feature('f'.repeat(20_000), globalThis.hot));
   await stop(page);
@@ -107,7 +124,9 @@ for (const second of ['/sdk.js', '/sdk-all.js', '/sdk-core.js'])
       site.script('/hot.js', hot);
       const tag = `<script src="${daemon.collector}${second}" crossorigin="anonymous"></script>`;
       const again = `<script>fieldtrie.start({ url: '${daemon.collector}', sampleRate: 1, maxCost: 1 })</script>`;
-      const page = await open(site.page('/twice', { sdk: daemon.collector + first, body: tag + again, scripts: ['/hot.js'] }));
+      const page = await open(
+        site.page('/twice', { sdk: daemon.collector + first, body: tag + again, scripts: ['/hot.js'] }),
+      );
       const ms = await page.evaluate(() => globalThis.fieldtrie.feature('work', globalThis.hot));
       await stop(page);
       await once(daemon, page, '/twice', ms);
@@ -131,7 +150,9 @@ check('a module in addition to a script is the second copy', async ({ daemon, si
 check('a URL of the collector may end with a slash', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const options = { url: daemon.collector + '/' };
-  const page = await open(site.page('/slash', { sdk: daemon.collector + '/sdk.js', start: options, scripts: ['/hot.js'] }));
+  const page = await open(
+    site.page('/slash', { sdk: daemon.collector + '/sdk.js', start: options, scripts: ['/hot.js'] }),
+  );
   const ms = await page.evaluate(() => globalThis.hot());
   await page.waitForTimeout(1500);
   await stop(page);
@@ -142,7 +163,8 @@ check('a URL of the collector may end with a slash', async ({ daemon, site, open
 check('a page name that throws affects nothing else', async ({ daemon, site, open }) => {
   site.script('/hot.js', hot);
   const tag = `<script src="${daemon.collector}/sdk-all.js" crossorigin="anonymous"></script><script>
-    fieldtrie.start({ url: '${daemon.collector}', decided: 1, maxCost: 1, page: () => { throw new Error('no route') } });
+    fieldtrie.start({ url: '${daemon.collector}', decided: 1, maxCost: 1, page: () => {
+      throw new Error('no route') } });
   </script>`;
   const page = await open(site.page('/thrown', { tag, start: false, scripts: ['/hot.js'] }));
   const ms = await page.evaluate(() => globalThis.hot());
@@ -155,10 +177,17 @@ check('without a decision, the console has one warning, and nothing is thrown', 
   /** @type {string[]} */
   const said = [];
   context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
-  for (const call of ['start()', `start({ url: '${daemon.collector}' })`, 'start({ sampleRate: 0 })', `start({ url: '${daemon.collector}', sampleRate: 0 })`]) {
+  for (const call of [
+    'start()',
+    `start({ url: '${daemon.collector}' })`,
+    'start({ sampleRate: 0 })',
+    `start({ url: '${daemon.collector}', sampleRate: 0 })`,
+  ]) {
     said.length = 0;
     const page = await context.newPage();
-    const tag = `<script src="${daemon.collector}/sdk.js" crossorigin="anonymous"></script><script>fieldtrie.${call};fieldtrie.${call}</script>`;
+    const tag =
+      `<script src="${daemon.collector}/sdk.js" ` +
+      `crossorigin="anonymous"></script><script>fieldtrie.${call};fieldtrie.${call}</script>`;
     await page.goto(site.page('/nothing', { tag, start: false }));
     await page.close();
     assert.deepEqual(said, /url.*sampleRate/.test(call) ? [] : ['warning: fieldtrie: no url or sampleRate'], call);

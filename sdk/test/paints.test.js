@@ -31,10 +31,13 @@ const app = async () => {
     if (type == 'element') element.textContent = element.textContent;
     document.body.append(element);
     return new Promise((resolve) =>
-      new PerformanceObserver((list) => list.getEntries().some((entry) => entry.identifier == name) && setTimeout(resolve, 50)).observe({ type, buffered: true }),
+      new PerformanceObserver(
+        (list) => list.getEntries().some((entry) => entry.identifier == name) && setTimeout(resolve, 50),
+      ).observe({ type, buffered: true }),
     );
   };
-  const work = (/** @type {string} */ name) => new Promise((resolve) => setTimeout(() => resolve(globalThis[name]()), 50));
+  const work = (/** @type {string} */ name) =>
+    new Promise((resolve) => setTimeout(() => resolve(globalThis[name]()), 50));
   await work('early');
   await painted('hero');
   await work('middle');
@@ -57,7 +60,10 @@ for (const type of ['element', 'container'])
     try {
       const page = await browser.newPage();
       await page.goto(url);
-      assert.ok(await page.evaluate((type) => PerformanceObserver.supportedEntryTypes.includes(type), type), `this browser has no ${type} timing`);
+      assert.ok(
+        await page.evaluate((type) => PerformanceObserver.supportedEntryTypes.includes(type), type),
+        `this browser has no ${type} timing`,
+      );
       await page.waitForFunction(() => globalThis.done);
       await stop(page);
       await until('a trace', async () => (await daemon.traces()) > 0);

@@ -67,7 +67,8 @@ async function allArrive(daemon, count, ms = 3000) {
     return new Set(profile?.functions.map(({ name }) => name).filter((name) => /^top\d/.test(name))).size;
   };
   // Data that exceeds the quota of requests in flight is sent again after at least a second.
-  await until('', async () => (await arrived()) == count, ms).catch(() => {}); // the next assertion has a better message
+  // the next assertion has a better message
+  await until('', async () => (await arrived()) == count, ms).catch(() => {});
   assert.equal(await arrived(), count, `stacks in ${await daemon.traces()} traces`);
   const bytes = await daemon.metric('fieldtrie_ingest_bytes_total');
   assert.ok(
@@ -159,22 +160,29 @@ check('windows profile a part of the time', async ({ daemon, site, open }) => {
   );
 });
 
-check('a request that is refused temporarily is repeated after the requested delay', async ({ daemon, site, open, context, expect }) => {
-  expect(/429/);
-  /** @type {number[]} */
-  const times = [];
-  await context.route(/\/t\//, async (route) => {
-    times.push(performance.now());
-    const headers = { 'Retry-After': '4', 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
-    if (times.length == 1) await route.fulfill({ status: 429, headers, body: '{}' });
-    else await route.continue();
-  });
-  const page = await open(site.page('/wait'), smallBuffers, { count: 1, size: 100 });
-  await page.evaluate(() => globalThis.spin(200));
-  await until('the second request', () => times.length > 1, 30_000);
-  assert.ok(times[1] - times[0] >= 3900, `repeated after ${times[1] - times[0]} ms`);
-  await until('the trace', () => daemon.traces());
-});
+check(
+  'a request that is refused temporarily is repeated after the requested delay',
+  async ({ daemon, site, open, context, expect }) => {
+    expect(/429/);
+    /** @type {number[]} */
+    const times = [];
+    await context.route(/\/t\//, async (route) => {
+      times.push(performance.now());
+      const headers = {
+        'Retry-After': '4',
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Expose-Headers': 'Retry-After',
+      };
+      if (times.length == 1) await route.fulfill({ status: 429, headers, body: '{}' });
+      else await route.continue();
+    });
+    const page = await open(site.page('/wait'), smallBuffers, { count: 1, size: 100 });
+    await page.evaluate(() => globalThis.spin(200));
+    await until('the second request', () => times.length > 1, 30_000);
+    assert.ok(times[1] - times[0] >= 3900, `repeated after ${times[1] - times[0]} ms`);
+    await until('the trace', () => daemon.traces());
+  },
+);
 
 check('a request without a response is repeated', async ({ daemon, site, open, context, expect }) => {
   expect(/ERR_FAILED/);

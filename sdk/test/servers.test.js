@@ -13,10 +13,12 @@ const entries = Object.entries(exports).filter(([, of]) => of.default);
 /** Code that runs before the import, by description. */
 const globals = {
   node: '',
-  deno: `globalThis.Deno = {}; globalThis.self = globalThis; globalThis.addEventListener = () => {}; globalThis.removeEventListener = () => {};
+  deno: `globalThis.Deno = {}; globalThis.self = globalThis; globalThis.addEventListener = () => {};
+    globalThis.removeEventListener = () => {};
     delete globalThis.process; delete globalThis.setImmediate;`,
   'a worker': `globalThis.self = globalThis; globalThis.addEventListener = (type) => { throw new TypeError(type) };
-    globalThis.performance = { now: () => 0, timeOrigin: 0 }; globalThis.location = undefined; delete globalThis.navigator;`,
+    globalThis.performance = { now: () => 0, timeOrigin: 0 }; globalThis.location = undefined;
+      delete globalThis.navigator;`,
 };
 
 for (const [name, before] of Object.entries(globals))

@@ -90,7 +90,12 @@ export function readSet(bytes) {
       const [name, step] = [frameName(), position()];
       if (step % 2) [line, column] = [line + (step - 1) / 2, position()];
       else column += step / 2;
-      return { name: name == 0 ? '' : nameTable[name == 1 ? unused++ : name - 2], ...(i && { resourceId: i - 1 }), line, column };
+      return {
+        name: name == 0 ? '' : nameTable[name == 1 ? unused++ : name - 2],
+        ...(i && { resourceId: i - 1 }),
+        line,
+        column,
+      };
     });
   });
 

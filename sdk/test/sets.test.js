@@ -22,8 +22,14 @@ test('a set returns each of its traces', () => {
 
 test('a set returns the chunks of a page view', () => {
   const traces = readSet(readFileSync(new URL('format/v2/chunks.ftr', testdata)));
-  assert.deepEqual(traces.map(([, context]) => context.$chunk), [0, 1, 3, 0]);
+  assert.deepEqual(
+    traces.map(([, context]) => context.$chunk),
+    [0, 1, 3, 0],
+  );
   assert.equal(new Set(traces.map(([, context]) => String(context.$viewId))).size, 2);
-  assert.deepEqual(traces.map(([, , cost]) => cost().length), [5, 5, 5, 5]);
+  assert.deepEqual(
+    traces.map(([, , cost]) => cost().length),
+    [5, 5, 5, 5],
+  );
   assert.equal(traces[0][1].$spans.length, 3);
 });

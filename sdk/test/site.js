@@ -73,7 +73,9 @@ export class Site {
    * @param {number} [delay] ms
    */
   image(path, delay) {
-    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="700" height="400"><rect width="700" height="400" fill="teal"/>${' '.repeat(40000)}</svg>`;
+    const text =
+      `<svg xmlns="http://www.w3.org/2000/svg" width="700" height="400"><rect width="700" ` +
+      `height="400" fill="teal"/>${' '.repeat(40000)}</svg>`;
     this.#files.set(path, { text, headers: { 'Content-Type': 'image/svg+xml' }, delay });
     return this.url(path);
   }
@@ -85,7 +87,15 @@ export class Site {
    */
   page(
     path,
-    { sdk = this.collector + '/sdk-all.js', tag, start = {}, head = '', body = '', scripts = [], headers = header } = {},
+    {
+      sdk = this.collector + '/sdk-all.js',
+      tag,
+      start = {},
+      head = '',
+      body = '',
+      scripts = [],
+      headers = header,
+    } = {},
   ) {
     // Tests run on slow machines, where profiling may exceed the default maximum cost.
     const options = JSON.stringify({ url: this.collector, sampleRate: 1, maxCost: 1, ...start });

@@ -15,7 +15,11 @@ const feature = (name, start, end) => ({ feature: name, start, end });
 test('spans are sorted by time, regardless of their original order', () => {
   const spans = [feature('a', 900, 910), feature('b', 10_000, 10_010), feature('c', 10_000, 10_005)];
   const want = encode({ spans: [spans[0], spans[2], spans[1]] });
-  for (const order of [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
+  for (const order of [
+    [0, 1, 2],
+    [1, 0, 2],
+    [2, 1, 0],
+  ])
     assert.equal(encode({ spans: order.map((i) => spans[i]) }), want);
   // The step from 900 ms to 10,000 ms: twice 9,100,000 µs, as a varint.
   assert.ok(want.includes('c0ebd608'), want);

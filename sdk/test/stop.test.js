@@ -28,10 +28,13 @@ const counts = () => {
   ]) {
     const { [set]: real, [clear]: end } = globalThis;
     globalThis[set] = (work, ...more) => {
-      const id = real((...args) => {
-        if (!again) timers.delete(set + id);
-        work(...args);
-      }, ...more);
+      const id = real(
+        (...args) => {
+          if (!again) timers.delete(set + id);
+          work(...args);
+        },
+        ...more,
+      );
       timers.add(set + id);
       return id;
     };
@@ -64,7 +67,9 @@ async function left(page) {
  * @param {object} none
  */
 const nothing = (page, none) =>
-  until('nothing is left', async () => JSON.stringify(await left(page)) == JSON.stringify(none)).catch(async () => assert.deepEqual(await left(page), none));
+  until('nothing is left', async () => JSON.stringify(await left(page)) == JSON.stringify(none)).catch(async () =>
+    assert.deepEqual(await left(page), none),
+  );
 
 /** @type {[name: string, file: string, options?: Record<string, unknown>, profiled?: boolean][]} */
 const kinds = [
@@ -84,7 +89,8 @@ for (const [name, file, start, profiled = true] of kinds)
     const document = { sdk: daemon.collector + file, scripts: ['/hot.js'] };
     const none = await left(await open(site.page('/without', { ...document, start: false }), counts));
     const page = await open(site.page('/page', { ...document, start }), counts);
-    if (start?.reportRate !== 0) await until('observers', async () => (await left(page)).observers || file == '/sdk-core.js');
+    if (start?.reportRate !== 0)
+      await until('observers', async () => (await left(page)).observers || file == '/sdk-core.js');
     await page.waitForTimeout(300);
     const busy = await left(page);
     if (file == '/sdk-core.js') assert.equal(busy.observers, 0);
@@ -129,9 +135,12 @@ for (const [outcome, start] of /** @type {[string, object][]} */ ([
   ['profiled', {}],
   ['unsampled', { sampleRate: 0, reportRate: 1 }],
 ]))
-  check(`stop() before the rest is loaded leaves nothing, and sends the existing data: ${outcome}`, async ({ daemon, site, open }) => {
-    const document = { sdk: daemon.collector + '/sdk.js', start, body: '<script>fieldtrie.stop()</script>' };
-    const page = await open(site.page('/early', document), counts);
-    await until('what there is', () => daemon.views(outcome, '/early'));
-    await nothing(page, await left(await open(site.page('/without', { start: false }), counts)));
-  });
+  check(
+    `stop() before the rest is loaded leaves nothing, and sends the existing data: ${outcome}`,
+    async ({ daemon, site, open }) => {
+      const document = { sdk: daemon.collector + '/sdk.js', start, body: '<script>fieldtrie.stop()</script>' };
+      const page = await open(site.page('/early', document), counts);
+      await until('what there is', () => daemon.views(outcome, '/early'));
+      await nothing(page, await left(await open(site.page('/without', { start: false }), counts)));
+    },
+  );

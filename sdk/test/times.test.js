@@ -23,35 +23,39 @@ measure('the time of a hot function is measured', async ({ daemon, site, open })
   assert.match(await daemon.aggregate('--page', '/hot', '--format', 'folded'), /^hot .*;spin /m);
 });
 
-measure('the time of a third-party script is measured separately from idle time', async ({ daemon, site, third, open }) => {
-  // It sets the timer itself, so that no function of the site is on the stack.
-  third.script('/third.js', () => {
-    globalThis.measured = new Promise((resolve) => {
-      globalThis.begin = () =>
-        setTimeout(() => {
-          const from = performance.now();
-          while (performance.now() - from < 500);
-          resolve(performance.now() - from);
-        });
+measure(
+  'the time of a third-party script is measured separately from idle time',
+  async ({ daemon, site, third, open }) => {
+    // It sets the timer itself, so that no function of the site is on the stack.
+    third.script('/third.js', () => {
+      globalThis.measured = new Promise((resolve) => {
+        globalThis.begin = () =>
+          setTimeout(() => {
+            const from = performance.now();
+            while (performance.now() - from < 500);
+            resolve(performance.now() - from);
+          });
+      });
     });
-  });
-  const page = await open(site.page('/third', { scripts: [third.url('/third.js')] }));
-  const ms = await page.evaluate(() => {
-    globalThis.begin();
-    return globalThis.measured;
-  });
-  const idle = await page.evaluate(async () => {
-    const from = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    return performance.now() - from;
-  });
-  await stop(page);
-  const profile = await until('a profile', () => daemon.profile('--page', '/third'));
-  took(profile.total(`(third-party ${third.host})`), ms, 0.2, 'third party', profile.unsampled);
-  assert.ok(profile.idle > idle * 0.8, `idle: got ${profile.idle} ms of ${idle}`);
-  const others = profile.profiled - profile.idle;
-  assert.ok(others > ms * 0.8, `not idle: got ${others} ms of ${ms}`);
-}, { measures: true });
+    const page = await open(site.page('/third', { scripts: [third.url('/third.js')] }));
+    const ms = await page.evaluate(() => {
+      globalThis.begin();
+      return globalThis.measured;
+    });
+    const idle = await page.evaluate(async () => {
+      const from = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      return performance.now() - from;
+    });
+    await stop(page);
+    const profile = await until('a profile', () => daemon.profile('--page', '/third'));
+    took(profile.total(`(third-party ${third.host})`), ms, 0.2, 'third party', profile.unsampled);
+    assert.ok(profile.idle > idle * 0.8, `idle: got ${profile.idle} ms of ${idle}`);
+    const others = profile.profiled - profile.idle;
+    assert.ok(others > ms * 0.8, `not idle: got ${others} ms of ${ms}`);
+  },
+  { measures: true },
+);
 
 measure('the time of layout by the browser is measured', async ({ daemon, site, open }) => {
   site.script('/app.js', () => {
@@ -85,33 +89,38 @@ measure('the time of layout by the browser is measured', async ({ daemon, site, 
 
 // The time between the full buffer and its event is lost: one or two intervals, and the rest of the
 // task. So tasks are short here, and buffers fill at most twice.
-measure('a full buffer loses no time', async ({ daemon, site, open }) => {
-  site.script('/app.js', () => {
-    globalThis.work = async function work() {
-      while (performance.now() < globalThis.from + 5000) {
-        globalThis.spin(5);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-      return performance.now() - globalThis.from;
-    };
-  });
-  const head = '<script>globalThis.from = performance.now()</script>';
-  const url = site.page('/full', { head, scripts: ['/app.js'], start: { sampleInterval: 1 } });
-  const page = await open(url, smallBuffers, { count: 100, size: 200 });
-  const ms = await page.evaluate(() => globalThis.work());
-  await stop(page);
-  const profile = await until(
-    '97 % of all time',
-    async () => {
-      const profile = await daemon.profile('--page', '/full');
-      return profile && profile.profiled + profile.unsampled > ms * 0.97 && profile;
-    },
-    5000,
-  );
-  // Within a chunk the browser may have taken no samples for a while, which is not due to buffers.
-  near(profile.profiled + profile.unsampled, ms, 0.03, 'all time');
-  assert.ok((await daemon.traces()) > 1, 'the buffer was never full');
-}, { measures: true });
+measure(
+  'a full buffer loses no time',
+  async ({ daemon, site, open }) => {
+    site.script('/app.js', () => {
+      globalThis.work = async function work() {
+        while (performance.now() < globalThis.from + 5000) {
+          globalThis.spin(5);
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+        return performance.now() - globalThis.from;
+      };
+    });
+    const head = '<script>globalThis.from = performance.now()</script>';
+    const url = site.page('/full', { head, scripts: ['/app.js'], start: { sampleInterval: 1 } });
+    const page = await open(url, smallBuffers, { count: 100, size: 200 });
+    const ms = await page.evaluate(() => globalThis.work());
+    await stop(page);
+    const profile = await until(
+      '97 % of all time',
+      async () => {
+        const profile = await daemon.profile('--page', '/full');
+        return profile && profile.profiled + profile.unsampled > ms * 0.97 && profile;
+      },
+      5000,
+    );
+    // Within a chunk the browser may have taken no samples for a while, which is not due to
+    // buffers.
+    near(profile.profiled + profile.unsampled, ms, 0.03, 'all time');
+    assert.ok((await daemon.traces()) > 1, 'the buffer was never full');
+  },
+  { measures: true },
+);
 
 measure('a function with a short name is found by its location', async ({ daemon, site, open }) => {
   const source = `(() => {

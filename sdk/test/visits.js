@@ -50,7 +50,10 @@ export function draw(chance) {
   const one = (list) => list[Math.floor(chance() * list.length)];
   const arrives = one(['load', 'load', 'load', 'load', 'prerender', 'bfcache']);
   // With handlers of equal times, interactions could not be distinguished.
-  const action = () => ({ does: one(['click', 'click', 'click', 'type', 'burst', 'route', 'frame', 'wait']), ms: Math.round(5 + 250 * chance() ** 2) });
+  const action = () => ({
+    does: one(['click', 'click', 'click', 'type', 'burst', 'route', 'frame', 'wait']),
+    ms: Math.round(5 + 250 * chance() ** 2),
+  });
   /** @type {any[]} */
   const actions = Array.from({ length: 1 + Math.floor(chance() * 5) }, action);
   if (arrives == 'bfcache') for (const action of actions) if (action.does == 'route') action.does = 'click';
@@ -78,13 +81,19 @@ const listen = () => {
   const { raw } = globalThis;
   const { getEntries } = PerformanceObserverEntryList.prototype;
   const note = (type, take) =>
-    new PerformanceObserver((list) => getEntries.call(list).forEach(take)).observe({ type, buffered: true, durationThreshold: 40 });
+    new PerformanceObserver((list) => getEntries.call(list).forEach(take)).observe({
+      type,
+      buffered: true,
+      durationThreshold: 40,
+    });
   const event = ({ interactionId: id, startTime, duration }) => {
     if (id) raw.events.push({ id, startTime, duration });
   };
   note('event', event);
   note('first-input', event);
-  note('soft-navigation', ({ startTime, interactionId }) => raw.soft.push({ startTime, id: interactionId, count: performance.interactionCount }));
+  note('soft-navigation', ({ startTime, interactionId }) =>
+    raw.soft.push({ startTime, id: interactionId, count: performance.interactionCount }),
+  );
   addEventListener('pageshow', ({ persisted, timeStamp }) => persisted && raw.shown.push(timeStamp));
 };
 
@@ -111,15 +120,22 @@ const app = () => {
   document.querySelector('#text').addEventListener('keydown', () => globalThis.work());
   document.querySelector('#route').addEventListener('click', () => {
     globalThis.work();
-    history.pushState({}, '', `${location.pathname.replace(/\/route.*/, '')}/route${(globalThis.routes = (globalThis.routes ?? 0) + 1)}`);
+    history.pushState(
+      {},
+      '',
+      `${location.pathname.replace(/\/route.*/, '')}/route${(globalThis.routes = (globalThis.routes ?? 0) + 1)}`,
+    );
     const main = document.createElement('main');
-    main.innerHTML = `<h1 style="font-size: 60px">Route ${globalThis.routes}</h1><p>${'Something to read. '.repeat(40)}</p>`;
+    main.innerHTML =
+      `<h1 style="font-size: 60px">Route ` + `${globalThis.routes}</h1><p>${'Something to read. '.repeat(40)}</p>`;
     document.querySelector('main').replaceWith(main);
   });
 };
 
-const body = `<button id="act">Act</button> <button id="route">Next</button> <input id="text"><iframe srcdoc="<button id=inner
-  onclick='for (const from = performance.now(); performance.now() - from < 50;);'>Inner</button>"></iframe><main><p>Some text</p></main>`;
+const body = `<button id="act">Act</button> <button id="route">Next</button> <input id="text">
+  <iframe srcdoc="<button id=inner
+  onclick='for (const from = performance.now(); performance.now() - from < 50;);'>Inner</button>"></iframe><main>
+    <p>Some text</p></main>`;
 
 /**
  * Returns INP by its definition: of the interactions of a stay, the longest one after skipping one
@@ -144,17 +160,32 @@ function inpOf(events, count) {
 export async function ways({ site, daemon }) {
   const options = JSON.stringify({ url: daemon.collector, sampleRate: 1, maxCost: 1 }); // tests do not limit the cost
   const served = ['/sdk.js', '/sdk-all.js'].map(
-    (path) => `<script src="${daemon.collector}${path}" crossorigin="anonymous"></script><script>fieldtrie.start(${options})</script>`,
+    (path) =>
+      `<script src="${daemon.collector}${path}" ` +
+      `crossorigin="anonymous"></script><script>fieldtrie.start(${options})</script>`,
   );
   const entries = ['fieldtrie', 'fieldtrie/loader'].map((name, i) => {
-    const contents = `import * as fieldtrie from '${name}'; fieldtrie.start(${options}); globalThis.fieldtrie = fieldtrie;`;
+    const contents =
+      `import * as fieldtrie from '${name}'; fieldtrie.start(${options}); globalThis.fieldtrie = ` + `fieldtrie;`;
     return { name: `/npm${i}.js`, contents };
   });
   const bundled = entries.map(async ({ name, contents }) => {
     const resolveDir = fileURLToPath(new URL('..', import.meta.url));
     /** @type {import('esbuild').BuildOptions} */
-    const how = { bundle: true, minify: true, splitting: true, format: 'esm', outdir: '/', write: false, logLevel: 'warning' };
-    const { outputFiles = [] } = await build({ ...how, stdin: { contents, resolveDir }, entryNames: name.slice(1, -3) });
+    const how = {
+      bundle: true,
+      minify: true,
+      splitting: true,
+      format: 'esm',
+      outdir: '/',
+      write: false,
+      logLevel: 'warning',
+    };
+    const { outputFiles = [] } = await build({
+      ...how,
+      stdin: { contents, resolveDir },
+      entryNames: name.slice(1, -3),
+    });
     for (const { path, text } of outputFiles) site.script(path, text);
     return `<script type="module" src="${name}"></script>`;
   });
@@ -186,7 +217,9 @@ export async function visit({ site, context }, path, plan, tag) {
   await page.addInitScript(listen);
   if (plan.shuffled) await page.addInitScript(shuffle);
   const cdp = await context.newCDPSession(page);
-  const busy = plan.busy ? spawn(process.execPath, ['-e', 'for (const end = Date.now() + 30000; Date.now() < end;);']) : undefined;
+  const busy = plan.busy
+    ? spawn(process.execPath, ['-e', 'for (const end = Date.now() + 30000; Date.now() < end;);'])
+    : undefined;
   try {
     await arrive(page, url, plan.arrives, site, path);
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: plan.throttle });
@@ -210,7 +243,8 @@ export async function visit({ site, context }, path, plan, tag) {
  */
 async function arrive(page, url, how, site, path) {
   if (how == 'prerender') {
-    const rules = `<script type="speculationrules">{"prerender": [{"urls": ["${url}"], "eagerness": "immediate"}]}</script>`;
+    const rules =
+      `<script type="speculationrules">{"prerender": [{"urls": ["${url}"], "eagerness": ` + `"immediate"}]}</script>`;
     await page.goto(site.page(`${path}/before`, { start: false, tag: '', head: rules }));
     await page.waitForTimeout(500);
     await follow(page, url);
@@ -232,9 +266,12 @@ async function act(page, { does, ms }) {
     const box = await page.locator(selector).boundingBox();
     await page.mouse.move((box?.x ?? 0) + dx, (box?.y ?? 0) + dx);
   };
-  await page.evaluate((ms) => {
-    globalThis.next = ms;
-  }, does == 'burst' ? ms / 10 : ms);
+  await page.evaluate(
+    (ms) => {
+      globalThis.next = ms;
+    },
+    does == 'burst' ? ms / 10 : ms,
+  );
   if (does == 'burst' || does == 'frame') {
     await at(does == 'frame' ? 'iframe' : '#act', does == 'frame' ? 20 : 5);
     for (let i = 0; i < (does == 'frame' ? 1 : 60); i++) {
@@ -249,10 +286,13 @@ async function act(page, { does, ms }) {
 /** @type {(path: string, plan: Plan, raw: any, said: any[], count: number) => Stay[]} */
 function staysOf(path, plan, raw, said, count) {
   const starts = [{ startTime: plan.arrives == 'bfcache' ? raw.shown[0] : 0, id: 0, count: 0 }, ...raw.soft];
-  const library = plan.arrives == 'bfcache' ? said.filter(({ navigationType }) => navigationType == 'back-forward-cache') : said;
+  const library =
+    plan.arrives == 'bfcache' ? said.filter(({ navigationType }) => navigationType == 'back-forward-cache') : said;
   return starts.map(({ startTime, id }, i) => {
     const end = starts[i + 1]?.startTime ?? Infinity;
-    const events = raw.events.filter((/** @type {any} */ event) => event.startTime >= startTime && event.startTime < end);
+    const events = raw.events.filter(
+      (/** @type {any} */ event) => event.startTime >= startTime && event.startTime < end,
+    );
     const others = events.filter((/** @type {any} */ event) => event.id != id);
     const began = raw.events.filter((/** @type {any} */ event) => event.id == starts[i + 1]?.id);
     // The number of a route's interactions is known, except for interactions at its changes.

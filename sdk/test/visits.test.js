@@ -47,7 +47,9 @@ check(
         if (fits) right++;
         else {
           wrong++;
-          console.error(`${page}: INP ${got}, the library ${library}, the browser ${browser}: ${JSON.stringify(plan)} of ${path}`);
+          console.error(
+            `${page}: INP ${got}, the library ${library}, the browser ${browser}: ${JSON.stringify(plan)} of ${path}`,
+          );
         }
       }
     console.error(`INP is right in ${right} of ${right + wrong}, ${refused.all} documents, ${refused.refused} refused`);
@@ -70,15 +72,27 @@ async function soft(daemon, all) {
   for (const { path } of routes) {
     const names = async (/** @type {string} */ page, /** @type {string} */ label) => {
       const text = await daemon.aggregate('--vitals', '--page', page, '--label', label, '--format', 'json');
-      return (text ? JSON.parse(text).pages : []).flatMap((/** @type {any} */ { vitals }) => vitals.map((/** @type {any} */ { name }) => name));
+      return (text ? JSON.parse(text).pages : []).flatMap((/** @type {any} */ { vitals }) =>
+        vitals.map((/** @type {any} */ { name }) => name),
+      );
     };
     const of = [await names(path, 'navigation!=soft'), await names(`${path}/route1`, 'navigation=soft')];
-    assert.deepEqual(of.map((all) => ['ttfb', 'fcp'].map((name) => all.includes(name))), [[true, true], [false, true]], path);
+    assert.deepEqual(
+      of.map((all) => ['ttfb', 'fcp'].map((name) => all.includes(name))),
+      [
+        [true, true],
+        [false, true],
+      ],
+      path,
+    );
     assert.deepEqual(await names(`${path}/route1`, 'navigation!=soft'), []);
     const [route, rest] = await Promise.all(
       ['=', '!='].map((is) => daemon.profile('--page', `${path}/route1`, '--label', `navigation${is}soft`)),
     );
-    assert.ok((route?.profiled ?? 0) > 0 && !rest?.profiled, `${route?.profiled} ms of the route are soft, ${rest?.profiled} not`);
+    assert.ok(
+      (route?.profiled ?? 0) > 0 && !rest?.profiled,
+      `${route?.profiled} ms of the route are soft, ${rest?.profiled} not`,
+    );
   }
 }
 
@@ -89,7 +103,8 @@ async function soft(daemon, all) {
 async function refusals(daemon) {
   const text = await daemon.get('/metrics');
   const lines = text.split('\n').filter((line) => line.startsWith('fieldtrie_ingest_requests_total{'));
-  const count = (/** @type {RegExp} */ code) => lines.reduce((sum, line) => sum + (code.test(line) ? Number(line.split(' ').at(-1)) : 0), 0);
+  const count = (/** @type {RegExp} */ code) =>
+    lines.reduce((sum, line) => sum + (code.test(line) ? Number(line.split(' ').at(-1)) : 0), 0);
   return { all: count(/code="\d+"/), refused: count(/code="4\d\d"/), text: lines.join('\n') };
 }
 
@@ -109,6 +124,8 @@ async function times(daemon, all) {
     }
     want += spent;
   }
-  console.error(`handlers took ${want.toFixed(0)} ms, ${got.toFixed(0)} ms are known, ${unsampled.toFixed(0)} ms were not sampled`);
+  console.error(
+    `handlers took ${want.toFixed(0)} ms, ${got.toFixed(0)} ms are known, ${unsampled.toFixed(0)} ms were not sampled`,
+  );
   assert.ok(got <= want * 1.1 && got + unsampled >= want * 0.85, `${got} of ${want} ms, ${unsampled} not sampled`);
 }

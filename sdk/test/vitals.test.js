@@ -77,14 +77,19 @@ for (const [name, sdk] of [
       said.push(await visit(setup, url));
     }
     await until('traces', async () => (await daemon.traces()) >= count);
-    const reports = () => daemon.metric(`fieldtrie_ingest_vital_page_views_total{page="/view${count - 1}",rating="good",vital="fcp"}`);
+    const reports = () =>
+      daemon.metric(`fieldtrie_ingest_vital_page_views_total{page="/view${count - 1}",rating="good",vital="fcp"}`);
     await until('reports', reports);
     await daemon.stop(); // which stores the reports
     await daemon.start();
     for (const [i, want] of said.entries()) {
       const { vitals } = (await daemon.vitals(`/view${i}`)) ?? { vitals: [] };
       const got = Object.fromEntries(vitals.map((vital) => [vital.name, vital.p50.value]));
-      assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort(), `${JSON.stringify(got)}, the library ${JSON.stringify(want)}`);
+      assert.deepEqual(
+        Object.keys(got).sort(),
+        Object.keys(want).sort(),
+        `${JSON.stringify(got)}, the library ${JSON.stringify(want)}`,
+      );
       // Values are stored as histograms with buckets 3 % wide.
       for (const vital of ['lcp', 'inp', 'fcp', 'ttfb']) near(got[vital], want[vital], 0.035, vital, 0.1);
       near(got.cls, want.cls, 0.035, 'cls', 0.001);
@@ -97,7 +102,14 @@ for (const [name, sdk] of [
       assert.equal(slow?.total('renderHero'), 0);
       const hero = await daemon.profile('--page', `/view${i}`, '--label', 'phase=before-lcp');
       took(hero?.total('renderHero') ?? 0, 250, 0.15, 'renderHero before LCP', 30);
-      const named = await daemon.profile('--page', `/view${i}`, '--label', 'interaction=pointer button#save', '--label', 'part=processing');
+      const named = await daemon.profile(
+        '--page',
+        `/view${i}`,
+        '--label',
+        'interaction=pointer button#save',
+        '--label',
+        'part=processing',
+      );
       took(named?.total('filterRows') ?? 0, 200, 0.15, 'filterRows in the processing of the click', 30);
     }
   });

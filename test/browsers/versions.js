@@ -1,10 +1,12 @@
 // node test/browsers/versions.js [VIEWS]
 //
-// Whether a comparison takes a slower browser for a slower release. Chromium visits one page as it is, and as its next version
-// without its optimizing compilers ($FLAGS), which is slower. The code of both releases is the same. Release 1 has VIEWS page
-// views (300), of which a quarter are in the newer version, and release 2 has as many, three quarters of them in the newer one.
-// It prints a figure a line, and fails unless the change is within noise and the interval of browser_ms contains the measured
-// difference. The effect tells whether the page views are enough: on a busy machine its interval contains 0.
+// Whether a comparison takes a slower browser for a slower release. Chromium visits one page as it
+// is, and as its next version without its optimizing compilers ($FLAGS), which is slower. The code
+// of both releases is the same. Release 1 has VIEWS page views (300), of which a quarter are in the
+// newer version, and release 2 has as many, three quarters of them in the newer one. It prints a
+// figure a line, and fails unless the change is within noise and the interval of browser_ms
+// contains the measured difference. The effect tells whether the page views are enough: on a busy
+// machine its interval contains 0.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -29,14 +31,18 @@ const urls = ['1', '2'].map((release) =>
 async function browserOf(version, args) {
   const browser = await launch(chromium, { args });
   const userAgent =
-    `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
+    `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ` + `Chrome/${version}.0.0.0 Safari/537.36`;
   return { browser, context: await browser.newContext({ userAgent }) };
 }
 
 /** Returns the visits in random order: one after another in the same browser may be faster. */
 function visitsOf() {
   const all = urls.flatMap((url, release) =>
-    Array.from({ length: views }, (_, i) => ({ url, version: (i % 4 == 0) == (release == 0) ? 1 : 0, at: Math.random() })),
+    Array.from({ length: views }, (_, i) => ({
+      url,
+      version: (i % 4 == 0) == (release == 0) ? 1 : 0,
+      at: Math.random(),
+    })),
   );
   return all.sort((a, b) => a.at - b.at);
 }
@@ -64,7 +70,10 @@ try {
   print('versions/views', versions.families[0].views, '');
   print('versions/effect', newer.effect.value, '', { low: newer.effect.low, high: newer.effect.high });
   print('versions/measured_ms', measured, 'ms', { of: total.measured_ms.a });
-  print('versions/browser_ms', total.browser_ms.value, 'ms', { low: total.browser_ms.low, high: total.browser_ms.high });
+  print('versions/browser_ms', total.browser_ms.value, 'ms', {
+    low: total.browser_ms.low,
+    high: total.browser_ms.high,
+  });
   print('versions/change_ms', total.change_ms.value, 'ms', { low: total.change_ms.low, high: total.change_ms.high });
   print('versions/status', total.status, '');
   assert.equal(total.status, 'within noise', 'the release is the same');

@@ -14,7 +14,12 @@ function offersOf(seed) {
   const random = () => (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648;
   for (let i = 0; i < 4000; i++) {
     const rules = Array.from({ length: 6 }, (_, n) => ({ from: n * 3, kind: n % 3, percent: random() * 8 }));
-    offers.push({ name: `offer ${Math.floor(random() * 1e6).toString(36)}`, price: 10 + random() * 90, least: 5, rules });
+    offers.push({
+      name: `offer ${Math.floor(random() * 1e6).toString(36)}`,
+      price: 10 + random() * 90,
+      least: 5,
+      rules,
+    });
   }
   return offers;
 }

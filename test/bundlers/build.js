@@ -38,12 +38,16 @@ export async function copyApp(build, name, patch) {
   const folder = join(work, name);
   await rm(folder, { recursive: true, force: true });
   await cp(join(root, app), folder, { recursive: true, filter });
-  await writeFile(join(folder, 'package-lock.json'), '{}'); // Parcel uses a folder with this file as the root of the project
+  // Parcel uses a folder with this file as the root of the project
+  await writeFile(join(folder, 'package-lock.json'), '{}');
   if (project) await cp(join(root, project), folder, { recursive: true, filter });
   if (hasModules(build)) await linkTree(modulesOf(build), join(folder, 'node_modules'));
   if (patch) {
     // The folder is inside a repository, which git would find.
-    await run('git', ['apply', join(root, patch)], { cwd: folder, env: { ...process.env, GIT_CEILING_DIRECTORIES: work } });
+    await run('git', ['apply', join(root, patch)], {
+      cwd: folder,
+      env: { ...process.env, GIT_CEILING_DIRECTORIES: work },
+    });
   }
   return folder;
 }

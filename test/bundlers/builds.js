@@ -28,7 +28,11 @@ export const builds = [
     document: 'dist/index.html',
   },
   { name: 'app-esbuild', app: 'app', command: ['node', '../../esbuild/build.js'] },
-  { name: 'app-webpack-terser', app: 'app', command: ['webpack', '--config', '../../webpack-terser/webpack.config.js'] },
+  {
+    name: 'app-webpack-terser',
+    app: 'app',
+    command: ['webpack', '--config', '../../webpack-terser/webpack.config.js'],
+  },
   { name: 'app-webpack-swc', app: 'app', command: ['webpack', '--config', '../../webpack-swc/webpack.config.js'] },
   { name: 'app-rspack', app: 'app', command: ['rspack', 'build', '--config', '../../rspack/rspack.config.js'] },
   { name: 'app-rollup-terser', app: 'app', command: ['rollup', '--config', '../../rollup-terser/rollup.config.js'] },

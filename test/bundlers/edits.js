@@ -21,7 +21,8 @@ const count = 20;
 async function sourcesOf(folder) {
   const sources = new Map();
   for (const path of await readdir(join(folder, 'src'), { recursive: true })) {
-    if (/\.(tsx?|vue|js)$/.test(path) && !path.endsWith('.d.ts')) sources.set(`src/${path}`, await readFile(join(folder, 'src', path), 'utf8'));
+    if (/\.(tsx?|vue|js)$/.test(path) && !path.endsWith('.d.ts'))
+      sources.set(`src/${path}`, await readFile(join(folder, 'src', path), 'utf8'));
   }
   return sources;
 }

@@ -44,7 +44,9 @@ async function make(which, { folder, originals }, out) {
 }
 
 const [out, ...names] = process.argv.slice(2);
-const chosen = builds.filter(({ name, large }) => names.includes(name) || names[0] == 'all' || (!names.length && !large));
+const chosen = builds.filter(
+  ({ name, large }) => names.includes(name) || names[0] == 'all' || (!names.length && !large),
+);
 
 /** Copies the app of a build and inserts markers. */
 async function prepare(which, numbers, name, patch) {

@@ -77,7 +77,8 @@ export async function traceOf(build, folder, drive) {
 function withoutMarkers({ frames, resources, stacks, samples }) {
   const isMarker = ({ frameId }) => frames[frameId].name == markerName;
   for (const sample of samples) {
-    while (sample.stackId != undefined && isMarker(stacks[sample.stackId])) sample.stackId = stacks[sample.stackId].parentId;
+    while (sample.stackId != undefined && isMarker(stacks[sample.stackId]))
+      sample.stackId = stacks[sample.stackId].parentId;
   }
   return { frames, resources, stacks, samples };
 }

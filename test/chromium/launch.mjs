@@ -37,7 +37,8 @@ export function launch(chromium, { args = [], ...options } = {}) {
   assert.ok(executablePath, 'there is no Chromium: run make setup, or set CHROMIUM=/path/to/chromium');
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', `--disable-features=${without.join(',')}`, ...args], // as root, it does not run with a sandbox
+    // as root, it does not run with a sandbox
+    args: ['--no-sandbox', `--disable-features=${without.join(',')}`, ...args],
     ...options,
   });
 }

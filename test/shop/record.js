@@ -22,15 +22,27 @@ const slowdown = 3;
 const delay = { 'shop.example': 90, 'tag.example': 60, 'profiles.example': 20 };
 
 const dist = new URL('../../sdk/dist/', import.meta.url);
-const types = { js: 'text/javascript; charset=utf-8', mjs: 'text/javascript; charset=utf-8', svg: 'image/svg+xml', json: 'application/json' };
-const circles = Array.from({ length: 40 }, (_, i) => `<circle cx="${(i * 97) % 1000}" cy="${(i * 53) % 320}" r="${20 + (i % 7) * 9}" fill="hsl(${i * 9} 40% 70%)"/>`);
+const types = {
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  json: 'application/json',
+};
+const circles = Array.from(
+  { length: 40 },
+  (_, i) =>
+    `<circle cx="${(i * 97) % 1000}" cy="${(i * 53) % 320}" r="${20 + (i % 7) * 9}" fill="hsl(${i * 9} 40% 70%)"/>`,
+);
 const hero = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 320">${circles.join('')}</svg>`;
 
 /** Returns the document of a page. */
 const documentOf = (release, { path }) => `<!doctype html><meta charset="utf-8"><title>Shop</title>
-<style>body{font:16px sans-serif} .offer{padding:40px} .cards{display:grid;grid-template-columns:repeat(6,1fr);gap:8px;list-style:none} img{display:block;width:100%;height:auto}</style>
+<style>body{font:16px sans-serif} .offer{padding:40px}
+  .cards{display:grid;grid-template-columns:repeat(6,1fr);gap:8px;list-style:none}
+  img{display:block;width:100%;height:auto}</style>
 <script src="http://profiles.example/sdk.js" crossorigin="anonymous"></script>
-<script>fieldtrie.start({url: 'http://profiles.example', release: '${release}', environment: 'production', sampleRate: 1})</script>
+<script>fieldtrie.start({url: 'http://profiles.example', release: '${release}', environment: 'production',
+  sampleRate: 1})</script>
 <script src="http://tag.example/tag.js" defer></script>
 <div id="root"></div><script src="/${path}" defer></script>`;
 
@@ -84,7 +96,8 @@ class Hosts {
     if (host == 'profiles.example') return readFile(new URL(`.${path.replace(/^\/(?!sdk)/, '/sdk-')}`, dist));
     if (host == 'tag.example') return readFile(new URL('tag.js', import.meta.url));
     if (path == '/hero.svg') return hero;
-    if (path == '/offer.json') return JSON.stringify({ text: 'Free delivery until Sunday for all that pours, grinds or whisks' });
+    if (path == '/offer.json')
+      return JSON.stringify({ text: 'Free delivery until Sunday for all that pours, grinds or whisks' });
     return path.startsWith('/assets/') ? this.built.script : this.document;
   }
 }

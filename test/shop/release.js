@@ -23,7 +23,8 @@ export async function build(release) {
   const folder = await mkdtemp(join(tmpdir(), 'shop-'));
   try {
     await cp(here('src'), join(folder, 'src'), { recursive: true });
-    for (const one of releases.slice(1, releases.indexOf(release) + 1)) await cp(here(`releases/${one}`), folder, { recursive: true });
+    for (const one of releases.slice(1, releases.indexOf(release) + 1))
+      await cp(here(`releases/${one}`), folder, { recursive: true });
     const { outputFiles } = await require('esbuild').build({
       absWorkingDir: folder,
       entryPoints: ['src/main.tsx'],

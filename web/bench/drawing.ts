@@ -61,9 +61,15 @@ function forSpeedscope(response: TreeResponse): string {
   return JSON.stringify({
     $schema: 'https://www.speedscope.app/file-format-schema.json',
     shared: {
-      frames: frames.name.map((name, i) => ({ name: strings[name] || '(anonymous)', file: strings[frames.resource[i]!], line: frames.line[i] })),
+      frames: frames.name.map((name, i) => ({
+        name: strings[name] || '(anonymous)',
+        file: strings[frames.resource[i]!],
+        line: frames.line[i],
+      })),
     },
-    profiles: [{ type: 'sampled', name: 'bench', unit: 'microseconds', startValue: 0, endValue: total, samples, weights }],
+    profiles: [
+      { type: 'sampled', name: 'bench', unit: 'microseconds', startValue: 0, endValue: total, samples, weights },
+    ],
   });
 }
 
@@ -109,12 +115,29 @@ async function speedscope(file: string): Promise<Work> {
 }
 
 /** The scripts that d3-flame-graph needs. */
-const d3 = ['color', 'interpolate', 'timer', 'dispatch', 'ease', 'selection', 'transition', 'array', 'format', 'time', 'time-format', 'scale', 'hierarchy'];
+const d3 = [
+  'color',
+  'interpolate',
+  'timer',
+  'dispatch',
+  'ease',
+  'selection',
+  'transition',
+  'array',
+  'format',
+  'time',
+  'time-format',
+  'scale',
+  'hierarchy',
+];
 
 async function d3FlameGraph(json: string): Promise<Work> {
   const page = await (await launch()).newPage(wide);
   await page.setContent('<div id="chart"></div>');
-  for (const name of d3) await page.addScriptTag({ content: await readFile(join(viewers, `node_modules/d3-${name}/dist/d3-${name}.js`), 'utf8') });
+  for (const name of d3)
+    await page.addScriptTag({
+      content: await readFile(join(viewers, `node_modules/d3-${name}/dist/d3-${name}.js`), 'utf8'),
+    });
   await page.addScriptTag({ content: await readFile(find('d3-flame-graph'), 'utf8') });
   await page.evaluate((text) => void (globalThis.json = text), json);
   const work = await workOf(page, async () => {
@@ -129,7 +152,12 @@ async function d3FlameGraph(json: string): Promise<Work> {
 }
 
 async function painted(page: Page): Promise<void> {
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(done))))));
+  await page.evaluate(
+    () =>
+      new Promise((done) =>
+        requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(done)))),
+      ),
+  );
 }
 
 const reach: Record<number, number> = { 20_000: 150, 50_000: 300 };
@@ -150,8 +178,13 @@ export async function drawing(rounds: number): Promise<Figure[]> {
       works.speedscope!.push(await speedscope(forOne));
       works.d3!.push(await d3FlameGraph(forOther));
     }
-    const of = (who: string, what: keyof Work) => quantile(works[who]!.map((work) => work[what]), 0.5);
-    const add = (name: string, value: number, unit: string, aim = '') => figures.push({ name: `web/draw_${nodes}_${name}`, value, unit, reach: aim });
+    const of = (who: string, what: keyof Work) =>
+      quantile(
+        works[who]!.map((work) => work[what]),
+        0.5,
+      );
+    const add = (name: string, value: number, unit: string, aim = '') =>
+      figures.push({ name: `web/draw_${nodes}_${name}`, value, unit, reach: aim });
     for (const who of Object.keys(works)) {
       add(`${who}_script_ms`, of(who, 'script'), 'ms', who == 'fieldtrie' ? `<= ${most}` : '');
       add(`${who}_main_thread_ms`, of(who, 'all'), 'ms');

@@ -15,7 +15,14 @@ import { time } from './time.ts';
 
 const [traces, rounds = '5'] = process.argv.slice(2);
 try {
-  for (const measure of [sizes, () => drawing(Number(rounds)), () => interaction(Number(rounds)), time, overview, () => pages(20 * Number(rounds), traces)]) {
+  for (const measure of [
+    sizes,
+    () => drawing(Number(rounds)),
+    () => interaction(Number(rounds)),
+    time,
+    overview,
+    () => pages(20 * Number(rounds), traces),
+  ]) {
     for (const figure of await measure()) console.log(JSON.stringify(figure));
   }
 } finally {

@@ -31,7 +31,9 @@ async function timesOf(daemon: Daemon): Promise<{ first: number; last: number }>
   await tab.page.locator('.metric.hero').waitFor();
   const first = await tab.page.evaluate(() => performance.now());
   await tab.settled();
-  const last = await tab.page.evaluate(() => Math.max(...performance.getEntriesByType('resource').map((one) => (one as PerformanceResourceTiming).responseEnd)));
+  const last = await tab.page.evaluate(() =>
+    Math.max(...performance.getEntriesByType('resource').map((one) => (one as PerformanceResourceTiming).responseEnd)),
+  );
   await tab.close();
   return { first, last };
 }
@@ -39,15 +41,37 @@ async function timesOf(daemon: Daemon): Promise<{ first: number; last: number }>
 /** Measures the overview of sites with 20 pages and five releases. */
 export async function overview(): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const [traces, reach] of [[1_600, '<= 1000'], [100_000, '<= 300']] as const) {
+  for (const [traces, reach] of [
+    [1_600, '<= 1000'],
+    [100_000, '<= 300'],
+  ] as const) {
     const folder = await mkdtemp(join(tmpdir(), 'fieldtrie-overview-'));
     const data = join(folder, 'data');
-    const load = ['run', './test/bench/load', '--site', '--pages', '20', '--traces', String(traces), '--rate', '3000', '--batch', '10', '--verify=false', '--data', data];
+    const load = [
+      'run',
+      './test/bench/load',
+      '--site',
+      '--pages',
+      '20',
+      '--traces',
+      String(traces),
+      '--rate',
+      '3000',
+      '--batch',
+      '10',
+      '--verify=false',
+      '--data',
+      data,
+    ];
     try {
       await promisify(execFile)('go', load, { cwd: root });
       const times: Awaited<ReturnType<typeof lookAt>>[] = [];
       for (let round = 0; round < rounds; round++) times.push(await lookAt(data));
-      const median = (of: 'first' | 'last') => quantile(times.map((time) => time[of]), 0.5);
+      const median = (of: 'first' | 'last') =>
+        quantile(
+          times.map((time) => time[of]),
+          0.5,
+        );
       figures.push({ name: `web/overview_${traces}_traces_first_ms`, value: median('first'), unit: 'ms', reach: '' });
       figures.push({ name: `web/overview_${traces}_traces_all_ms`, value: median('last'), unit: 'ms', reach });
     } finally {

@@ -11,9 +11,21 @@ import type { Figure } from './figure.ts';
 const noBudgets = /status of 404/;
 
 const places = [
-  '', 'pages', 'features', 'page?page=/cart', 'page?page=/cart&tab=top', 'page?page=/cart&view=both',
+  '',
+  'pages',
+  'features',
+  'page?page=/cart',
+  'page?page=/cart&tab=top',
+  'page?page=/cart&view=both',
   'function?page=/cart&name=draw&resource=https://shop.example/app.js&line=7&column=3',
-  'compare?release=r2&compare_release=r1', 'compare?release=r2&compare_release=r1&tab=flame', 'who', 'code', 'budgets', 'health', 'page?page=', 'views?page=/cart',
+  'compare?release=r2&compare_release=r1',
+  'compare?release=r2&compare_release=r1&tab=flame',
+  'who',
+  'code',
+  'budgets',
+  'health',
+  'page?page=',
+  'views?page=/cart',
 ];
 
 /** Sends the traces of a folder as page views of today. */
@@ -94,7 +106,10 @@ async function memoryOf(session: CDPSession): Promise<Memory> {
   await session.send('HeapProfiler.collectGarbage');
   await session.send('HeapProfiler.takeHeapSnapshot', {});
   session.off('HeapProfiler.addHeapSnapshotChunk', collect);
-  const { snapshot, nodes } = JSON.parse(text) as { snapshot: { meta: { node_fields: string[]; node_types: string[][] } }; nodes: number[] };
+  const { snapshot, nodes } = JSON.parse(text) as {
+    snapshot: { meta: { node_fields: string[]; node_types: string[][] } };
+    nodes: number[];
+  };
   const fields = snapshot.meta.node_fields;
   const [type, size] = [fields.indexOf('type'), fields.indexOf('self_size')];
   const memory = { all: 0, compiled: 0 };

@@ -35,8 +35,11 @@ async function walk(calls: number): Promise<{ drawn: number; frames: number[] }>
   for (let i = 0; i < 120; i++) {
     script = 0;
     const start = performance.now();
-    const options = i < 60 ? { ctrlKey: true, deltaY: i < 30 ? -20 : 20 } : { shiftKey: true, deltaX: i < 90 ? 40 : -40 };
-    canvas.dispatchEvent(new WheelEvent('wheel', { bubbles: true, cancelable: true, clientX: 700, clientY: 500, ...options }));
+    const options =
+      i < 60 ? { ctrlKey: true, deltaY: i < 30 ? -20 : 20 } : { shiftKey: true, deltaX: i < 90 ? 40 : -40 };
+    canvas.dispatchEvent(
+      new WheelEvent('wheel', { bubbles: true, cancelable: true, clientX: 700, clientY: 500, ...options }),
+    );
     await Promise.resolve().then(() => {}); // updates are drawn in microtasks
     script += performance.now() - start;
     await frame();

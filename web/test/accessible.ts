@@ -25,7 +25,10 @@ export async function axeFindsNothing(page: Page, rules: Record<string, { enable
   const options = { rules, resultTypes: ['violations'], selectors: false };
   const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as Found;
   await page.evaluate('Date.now = going');
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`), []);
+  assert.deepEqual(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n')}`),
+    [],
+  );
 }
 
 /** Fails if a page scrolls horizontally. */

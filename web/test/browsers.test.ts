@@ -34,12 +34,21 @@ test('a version that reached half is a mark, whose name is in a row of its own',
   assert.deepEqual(versionsOf(undefined), []);
   const release = { name: 'r1', time: Date.parse(noon) };
   const places = placed([release, ...marks], release.time - 3600e3, release.time + 3600e3, 400);
-  assert.deepEqual(places.map(({ label, below }) => [label, below]), [['r1', false], ['Chrome 158', true]]);
+  assert.deepEqual(
+    places.map(({ label, below }) => [label, below]),
+    [
+      ['r1', false],
+      ['Chrome 158', true],
+    ],
+  );
 });
 
 test('an unknown effect is a dash', () => {
   assert.equal(estimateOf(null, signedPercent), '–');
-  assert.match(estimateOf({ value: 0.05, low: -0.01, high: 0.11 }, signedPercent), /^\+5\.0\s% \(−1\.0\s% to \+11\s%\)$/);
+  assert.match(
+    estimateOf({ value: 0.05, low: -0.01, high: 0.11 }, signedPercent),
+    /^\+5\.0\s% \(−1\.0\s% to \+11\s%\)$/,
+  );
 });
 
 test('a slower version is in the table of the audience, and its name is drawn in the chart of a page', async () => {
@@ -56,7 +65,10 @@ test('a slower version is in the table of the audience, and its name is drawn in
   const row = page.getByRole('table', { name: 'Browser versions' }).getByRole('row', { name: /Chrome 158/ });
   await row.waitFor();
   const cells = await row.getByRole('cell').allInnerTexts();
-  assert.deepEqual(cells.slice(0, 3).map((text) => text.replace(/\s/g, ' ')), ['Chrome 158', 'n = 80', '50 %']);
+  assert.deepEqual(
+    cells.slice(0, 3).map((text) => text.replace(/\s/g, ' ')),
+    ['Chrome 158', 'n = 80', '50 %'],
+  );
   assert.match(cells[3]!, /^\+\d.*%\s\(.* to .*\)$/);
   assert.match(cells[4]!, /^\+\d/);
   assert.equal(cells[5], '–', 'it had half from the beginning on');
@@ -65,7 +77,11 @@ test('a slower version is in the table of the audience, and its name is drawn in
   await page.addInitScript(() => {
     const drawn: string[] = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
-    CanvasRenderingContext2D.prototype.fillText = function (this: CanvasRenderingContext2D, text: string, ...more: never[]) {
+    CanvasRenderingContext2D.prototype.fillText = function (
+      this: CanvasRenderingContext2D,
+      text: string,
+      ...more: never[]
+    ) {
       drawn.push(text);
       return (fillText as (...all: unknown[]) => void).call(this, text, ...more);
     } as typeof fillText;

@@ -25,7 +25,17 @@ test('a budget for a function allows 10 % more than its self time in the whole t
 });
 
 const budgetOf = (name: string, of: Partial<Budget>) =>
-  ({ name, metric: 'p75', unit: 'ms', since: '24h', limit: 100, min_views: 100, blown: false, status: 'ok', ...of }) as Budget;
+  ({
+    name,
+    metric: 'p75',
+    unit: 'ms',
+    since: '24h',
+    limit: 100,
+    min_views: 100,
+    blown: false,
+    status: 'ok',
+    ...of,
+  }) as Budget;
 
 test('a page has the worst of its budgets, including budgets of functions', () => {
   const value = (value: number) => ({ value: { value } });
@@ -48,7 +58,14 @@ test('the history of a budget for functions is their time in a series by functio
     labels: { function: name },
     points: means.map((mean_ms, i) => ({ time: `2026-11-0${i + 1}T00:00:00Z`, views: 10, mean_ms }) as Point),
   });
-  const series = { groups: [group('draw a.js:1:2', 5, 6), group('draw b.js:3:4', 1, 2), group('drawAll a.js:9:1', 50, 60), group('(other)', 7, 7)] } as unknown as Series;
+  const series = {
+    groups: [
+      group('draw a.js:1:2', 5, 6),
+      group('draw b.js:3:4', 1, 2),
+      group('drawAll a.js:9:1', 50, 60),
+      group('(other)', 7, 7),
+    ],
+  } as unknown as Series;
   const of = (called: { name: string; resource?: string }) => functionLine(series, called).map(({ value }) => value);
   assert.deepEqual(of({ name: 'draw' }), [6, 8]);
   assert.deepEqual(of({ name: 'draw', resource: 'a.js' }), [5, 6]);

@@ -61,10 +61,12 @@ test('problems have a message and a remedy', async () => {
     [new Response('<html>', { status: 200 }), 502, /not JSON/, /Try again/],
   ];
   for (const [reply, status, text, remedy] of cases) {
-    const error = await createClient(replies(reply).fetch).ask('q').then(
-      () => assert.fail('it had a result'),
-      (error: unknown) => error,
-    );
+    const error = await createClient(replies(reply).fetch)
+      .ask('q')
+      .then(
+        () => assert.fail('it had a result'),
+        (error: unknown) => error,
+      );
     assert.ok(error instanceof Problem);
     assert.equal(error.status, status);
     assert.match(error.message, text);
@@ -127,7 +129,10 @@ test('parts with the same query share it and cancel it together', async () => {
 test('a response remains while the query is repeated, and when that fails', async () => {
   const { fetch, asked } = replies(json(1), json({ error: 'no' }, {}, 500), json(2));
   let time = 0;
-  const queries = createQueries(createClient(fetch, () => time), () => time);
+  const queries = createQueries(
+    createClient(fetch, () => time),
+    () => time,
+  );
   const states: unknown[] = [];
   const stop = queries.watch('q', () => states.push(queries.state('q').result?.value), 60_000);
   await turn();
@@ -143,7 +148,10 @@ test('a response remains while the query is repeated, and when that fails', asyn
   queries.again('q');
   await turn();
   assert.deepEqual([queries.state('q').result?.value, queries.state('q').problem], [2, undefined]);
-  assert.ok(states.every((value, i) => i == 0 || value != undefined), 'it is never taken away');
+  assert.ok(
+    states.every((value, i) => i == 0 || value != undefined),
+    'it is never taken away',
+  );
   stop();
 });
 
@@ -191,7 +199,8 @@ test('commands return the same numbers', () => {
   assert.deepEqual(
     lines.map(({ line }) => line),
     [
-      "aggregate --addr h:8419 --page '/it'\\''s' --release B --label 'device=x y' --since 7d --compare-release A --rows -1",
+      "aggregate --addr h:8419 --page '/it'\\''s' --release B --label 'device=x y' --since 7d --compare-release " +
+        'A --rows -1',
       "curl 'http://h:8419/api/v1/compare?page=%2Fit%27s&release=B&since=7d&label=device%3Dx+y&compare_release=A'",
       "go tool pprof -diff_base 'http://h:8419/pprof/profile?page=%2Fit%27s&release=A&label=device%3Dx+y&since=7d' " +
         "'http://h:8419/pprof/profile?page=%2Fit%27s&release=B&label=device%3Dx+y&since=7d'",

@@ -24,7 +24,11 @@ async function report(daemon: Daemon): Promise<void> {
       ...{ page: '/cart', outcome, weight: 10 + i, release: 'r2', labels, vitals: { ...vitals, inp: 56 + 100 * i } },
       ...{ elements: i == 2 ? {} : elements, parts },
     });
-    const response = await fetch(daemon.collector + '/v1/views', { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+    const response = await fetch(daemon.collector + '/v1/views', {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/json' },
+    });
     assert.equal(response.status, 204, await response.text());
   }
 }
@@ -50,7 +54,10 @@ interface Shown {
 /** Returns all panels of a page that have commands. */
 async function panelsOf(page: Page): Promise<Shown[]> {
   const all: Shown[] = [];
-  for (const panel of await page.locator('section.panel').filter({ has: page.getByRole('button', { name: 'As a command' }) }).all()) {
+  for (const panel of await page
+    .locator('section.panel')
+    .filter({ has: page.getByRole('button', { name: 'As a command' }) })
+    .all()) {
     const title = await panel.locator('h2').first().innerText();
     const figures = await panel.evaluate(figuresOf);
     const button = panel.getByRole('button', { name: 'As a command' });
@@ -120,7 +127,11 @@ for (const path of pages) {
       const text = await printed(line);
       if (line == lines.curl && !/views\?/.test(line)) continue; // the response itself
       compared += figures.length;
-      wrong.push(...lacks(text, figures, line == lines.aggregate).map((figure) => `${title}: ${figure} is not printed by ${line}`));
+      wrong.push(
+        ...lacks(text, figures, line == lines.aggregate).map(
+          (figure) => `${title}: ${figure} is not printed by ${line}`,
+        ),
+      );
     }
     assert.deepEqual(wrong, []);
     if (!['budgets', 'health'].includes(path)) assert.ok(compared > 0, 'nothing was compared');

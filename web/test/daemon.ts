@@ -88,7 +88,11 @@ export class Daemon {
     const [listen = '', query = ''] = this.#addresses;
     const args = ['--data', join(this.#dir, 'data'), '--listen', listen, '--query-listen', query];
     running.add(this);
-    const { child, match } = await started(program('ingest'), [...args, ...this.#flags], /msg=listening public=(\S+) private=(\S+)/);
+    const { child, match } = await started(
+      program('ingest'),
+      [...args, ...this.#flags],
+      /msg=listening public=(\S+) private=(\S+)/,
+    );
     this.#process = child;
     this.#addresses = [match[1]!, match[2]!];
   }
@@ -177,13 +181,16 @@ export class Tab {
     });
     page.on('request', (request) => {
       const url = request.url();
-      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url) && !expected.test(`request: ${url}`)) this.errors.push(`request: ${url}`);
+      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url) && !expected.test(`request: ${url}`))
+        this.errors.push(`request: ${url}`);
     });
   }
 
   /** Opens a page of a daemon. Expected console errors, as with a stopped daemon, do not count. */
   static async open(origin: string, path: string, options: BrowserContextOptions = {}, expected = /^$/): Promise<Tab> {
-    const context = await (await launch()).newContext({
+    const context = await (
+      await launch()
+    ).newContext({
       viewport: { width: 1280, height: 900 },
       locale: 'en-GB',
       timezoneId: 'UTC',

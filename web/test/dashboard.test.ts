@@ -112,7 +112,12 @@ test('a user can log in and out where a login is required', async () => {
 test('a restart of the daemon is reported, and the page recovers', async () => {
   const brief = await Daemon.start();
   await brief.send(traceOf(0, 'r1', '/first', 100));
-  const tab = await Tab.open(brief.url, '', {}, /status of 404|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/);
+  const tab = await Tab.open(
+    brief.url,
+    '',
+    {},
+    /status of 404|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/,
+  );
   const { page } = tab;
   await page.getByRole('link', { name: '/first', exact: true }).waitFor();
   await brief.stop();

@@ -24,7 +24,10 @@ test('the first page shows the built-in regressions and is labelled as a demo', 
   // day at which the demo starts.
   assert.match(await change.innerText(), /^slower formatPrice \+\d+.* on \/\S* and \d more/);
   const text = await panel.innerText();
-  assert.ok(text.indexOf('was edited in release 2.5.0') < text.indexOf('Release 2.5.0 against'), 'changes come before the comparison');
+  assert.ok(
+    text.indexOf('was edited in release 2.5.0') < text.indexOf('Release 2.5.0 against'),
+    'changes come before the comparison',
+  );
   await axeFindsNothing(page);
   await isNotWide(page);
   const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');

@@ -13,7 +13,8 @@ export type Figures = Figure[];
 /** Returns the figures of a panel. It runs in the page, so it uses nothing of this module. */
 export function figuresOf(panel: Element): Figures {
   const copy = panel.cloneNode(true) as Element;
-  for (const part of copy.querySelectorAll('header, svg, details, .popover, .hidden, .hint, .notice, .names')) part.remove();
+  for (const part of copy.querySelectorAll('header, svg, details, .popover, .hidden, .hint, .notice, .names'))
+    part.remove();
   const textOf = (of: Element | null | undefined) => {
     const parts: string[] = [];
     const texts = document.createTreeWalker(of ?? document.createElement('i'), NodeFilter.SHOW_TEXT);
@@ -50,7 +51,9 @@ interface Value {
 function valuesOf(text: string): Value[] {
   const plain = text.replaceAll('\u2212', '-').replaceAll(/(\d),(?=\d{3})/g, '$1');
   const found: Value[] = [];
-  for (const [, before = '', number = '', unit = ''] of plain.matchAll(/(^|[^\w.:/#-])([+-]?\d+(?:\.\d+)?)(?:\s?(ms|min|h|s|%)(?![\w]))?(?![\w/:]|\.\d)/g)) {
+  for (const [, before = '', number = '', unit = ''] of plain.matchAll(
+    /(^|[^\w.:/#-])([+-]?\d+(?:\.\d+)?)(?:\s?(ms|min|h|s|%)(?![\w]))?(?![\w/:]|\.\d)/g,
+  )) {
     const times = inMs[unit] ?? 1;
     const decimals = number.split('.')[1]?.length ?? 0;
     found.push({ value: Number(number) * times, off: (10 ** -decimals / 2) * times, half: before == '±' });

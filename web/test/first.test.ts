@@ -46,7 +46,7 @@ async function visit(origin: string): Promise<void> {
 /** The displayed snippet. */
 const shown = (tab: Tab) => tab.page.locator('.snippets', { hasText: 'Script tag' }).locator('pre').innerText();
 
-test('the snippet works unchanged; a page without the header is reported, and a page view with it arrives', async () => {
+test('the snippet works unchanged; a page without the header is reported; a page view with it arrives', async () => {
   const daemon = await Daemon.start();
   const tab = await Tab.open(daemon.url, '', {}, /status of 404/); // for budgets, on the page that is shown afterwards
   await tab.page.getByText('no browser has loaded the script').waitFor();
@@ -64,7 +64,12 @@ test('the snippet works unchanged; a page without the header is reported, and a 
 });
 
 test('an origin that is not allowed is named with the flag to add', async () => {
-  const daemon = await Daemon.start('--allow-origin', 'https://www.example.com', '--public-url', 'https://profiles.example.com');
+  const daemon = await Daemon.start(
+    '--allow-origin',
+    'https://www.example.com',
+    '--public-url',
+    'https://profiles.example.com',
+  );
   const tab = await Tab.open(daemon.url, '');
   assert.match(await shown(tab), /url: 'https:\/\/profiles\.example\.com'/);
   const shop = await site(() => scripts({ url: daemon.collector })[0]!.text, true);
@@ -90,7 +95,13 @@ test('each reason for missing traces is listed, the most recent first', () => {
       { outcome: 'unsampled', views: 100, last: at(2) },
     ],
     refused: [
-      { reason: 'origin', origin: 'https://shop.example', error: 'allow it with --allow-origin https://shop.example', requests: 2, last: at(5) },
+      {
+        reason: 'origin',
+        origin: 'https://shop.example',
+        error: 'allow it with --allow-origin https://shop.example',
+        requests: 2,
+        last: at(5),
+      },
       { reason: 'key', error: 'parameter key: it is missing', requests: 1, last: at(4) },
     ],
   });

@@ -47,7 +47,9 @@ async function open(options: Parameters<Browser['newPage']>[0] = {}): Promise<Pa
     '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>flame</title>' +
       '<body><main></main></body></html>',
   );
-  await page.addStyleTag({ content: `:root { color-scheme: light dark; background: Canvas; color: CanvasText } ${files.get('css')}` });
+  await page.addStyleTag({
+    content: `:root { color-scheme: light dark; background: Canvas; color: CanvasText } ${files.get('css')}`,
+  });
   await page.addScriptTag({ content: files.get('js')!, type: 'module' });
   await page.waitForFunction(() => 'fixture' in globalThis);
   return page;
@@ -58,7 +60,10 @@ const stacks = { 'a b c': 20_000, 'a b c c': 20_000, 'a b': 10_000, 'a d': 40_00
 
 async function openStacks(props: object = {}, options?: Parameters<Browser['newPage']>[0]): Promise<Page> {
   const page = await open(options);
-  await page.evaluate(([given, rest]) => fixture.show(fixture.responseOf(given as never), rest), [stacks, props] as const);
+  await page.evaluate(([given, rest]) => fixture.show(fixture.responseOf(given as never), rest), [
+    stacks,
+    props,
+  ] as const);
   return page;
 }
 
@@ -117,7 +122,8 @@ test('a zoomed node has the height that it needs, and none of its parts is large
   await page.waitForFunction((before) => document.querySelector('canvas')!.clientHeight < before, all);
   assert.match(await details(page), /^e .* of zoomed 100 %/);
   await canvas(page).hover({ position: await at(page, 0.5, 0) });
-  for (const [, part] of (await details(page)).matchAll(/([\d.]+) % of zoomed|of zoomed ([\d.]+) %/g)) assert.ok(Number(part) <= 100);
+  for (const [, part] of (await details(page)).matchAll(/([\d.]+) % of zoomed|of zoomed ([\d.]+) %/g))
+    assert.ok(Number(part) <= 100);
   await press(page, 'Escape');
   await page.waitForFunction((before) => document.querySelector('canvas')!.clientHeight == before, all);
   await page.close();
@@ -138,7 +144,10 @@ test('clicks zoom, and there is a way back', async () => {
   await page.getByRole('button', { name: 'b', exact: true }).click();
   assert.match(await details(page), /^b .* of zoomed 100 %/);
   const keys = (await told(page)).filter((each) => each.startsWith('zoom')).map((each) => each.slice(5));
-  assert.deepEqual(keys.map((key) => key.length), [16, 16, 16, 0, 16, 16]);
+  assert.deepEqual(
+    keys.map((key) => key.length),
+    [16, 16, 16, 0, 16, 16],
+  );
   assert.equal(keys[2], keys[0]);
   await page.close();
 });
@@ -254,7 +263,9 @@ test('rows are a treegrid with the same selection', async () => {
   assert.match(await spoken(page), /^b: /);
   const row = grid.locator('[aria-selected=true]');
   assert.deepEqual(
-    await row.evaluate((element) => ['aria-level', 'aria-expanded', 'aria-rowindex'].map((name) => element.getAttribute(name))),
+    await row.evaluate((element) =>
+      ['aria-level', 'aria-expanded', 'aria-rowindex'].map((name) => element.getAttribute(name)),
+    ),
     ['2', 'true', '3'],
   );
   assert.match((await row.innerText()).replace(/\s+/g, ' '), /b src\/b.ts:2:7 50 ms 10 ms 50 %/);
@@ -298,7 +309,11 @@ test('with touch, the first tap selects and the second one zooms', async () => {
 test('hostile names are shown as text', async () => {
   const page = await open();
   const name = `</script><img src=x onerror=alert(1)>\u0000\u001b[31m\u202e${'x'.repeat(10_000)}`;
-  await page.evaluate((hostile) => fixture.show(fixture.responseOf({ [`a\u00a0b ${hostile.replaceAll(' ', '\u00a0')}`]: 5000 }), { view: 'both' }), name);
+  await page.evaluate(
+    (hostile) =>
+      fixture.show(fixture.responseOf({ [`a\u00a0b ${hostile.replaceAll(' ', '\u00a0')}`]: 5000 }), { view: 'both' }),
+    name,
+  );
   await canvas(page).hover({ position: await at(page, 0.5, 2) });
   const text = await page.locator('.flame-call').innerText();
   assert.ok(text.includes('</script><img'));
@@ -310,7 +325,9 @@ test('hostile names are shown as text', async () => {
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`axe finds nothing in the ${colorScheme}`, async () => {
     const page = await open({ colorScheme });
-    await page.evaluate(() => fixture.show(fixture.randomResponse(2000, 1, { base: true }), { view: 'both', search: 'row' }));
+    await page.evaluate(() =>
+      fixture.show(fixture.randomResponse(2000, 1, { base: true }), { view: 'both', search: 'row' }),
+    );
     await canvas(page).click({ position: await at(page, 0.3, 4) });
     await canvas(page).click({ position: await at(page, 0.3, 3), button: 'right' });
     const check = () => axeFindsNothing(page, { 'page-has-heading-one': { enabled: false } });

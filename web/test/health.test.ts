@@ -24,7 +24,13 @@ test('metrics are parsed with their labels', () => {
   assert.equal(metrics.sum('plain'), 1.5e6);
   assert.equal(metrics.sum('x_total'), 8);
   assert.equal(metrics.sum('x_total', { path: '/a', code: '500' }), 1);
-  assert.deepEqual([...metrics.by('x_total', 'path')], [['/a', 4], ['quote " comma , line \n end', 4]]);
+  assert.deepEqual(
+    [...metrics.by('x_total', 'path')],
+    [
+      ['/a', 4],
+      ['quote " comma , line \n end', 4],
+    ],
+  );
   assert.equal(metrics.sum('nothing'), 0);
   assert.equal(metrics.has('nothing'), false);
 });
@@ -38,14 +44,19 @@ test('quantiles are computed as in Prometheus', () => {
 });
 
 /** Metrics of a healthy daemon, with additions. */
-const daemon = (more: string) => new Metrics(`fieldtrie_store_free_bytes 1e10\nfieldtrie_store_needed_bytes 1e8\n${more}`);
+const daemon = (more: string) =>
+  new Metrics(`fieldtrie_store_free_bytes 1e10\nfieldtrie_store_needed_bytes 1e8\n${more}`);
 
 /** Checks that each metric makes one check fail, with this name and level. */
 function checkEach(metrics: (more: string) => Metrics, cases: [string, string, string][]) {
   assert.equal(verdictOf(checksOf(metrics(''))), 'All is well');
   for (const [metric, name, level] of cases) {
     const wrong = checksOf(metrics(metric)).filter(({ level }) => level != 'fine');
-    assert.deepEqual(wrong.map((check) => [check.name, check.level]), [[name, level]], metric);
+    assert.deepEqual(
+      wrong.map((check) => [check.name, check.level]),
+      [[name, level]],
+      metric,
+    );
     assert.ok(wrong[0]!.remedy, metric);
   }
 }
@@ -57,7 +68,11 @@ const anywhere: [string, string, string][] = [
   ['fieldtrie_store_lag_seconds{shard="0"} 1\nfieldtrie_store_lag_seconds{shard="1"} 90', 'Rollups', 'look'],
   ['fieldtrie_store_lag_seconds{shard="1"} 400', 'Rollups', 'act'],
   ['fieldtrie_store_open_hour_seconds{shard="1"} 4000', 'Hourly rollups', 'look'],
-  ['fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9', 'Responses to browsers', 'look'],
+  [
+    'fieldtrie_ingest_request_seconds_bucket{le="2"} 0\nfieldtrie_ingest_request_seconds_bucket{le="4"} 9',
+    'Responses to browsers',
+    'look',
+  ],
   ['fieldtrie_store_clock_doubted 1', 'Clock', 'act'],
   ['fieldtrie_store_lost_manifests 1', 'Shards', 'act'],
   ['fieldtrie_store_quarantined_segments_total 2', 'Stored traces', 'act'],
@@ -80,13 +95,16 @@ test('each failure is shown with its remedy', () => {
 });
 
 test('a bucket has other failures', () => {
-  checkEach((more) => new Metrics(`fieldtrie_store_shards 8\n${more}`), [
-    ...anywhere,
-    ['fieldtrie_store_silent_seconds 70', 'Bucket', 'act'],
-    ['fieldtrie_store_spool_segments 2', 'Spool', 'look'],
-    ['fieldtrie_store_clock_offset_seconds -60', 'Clock', 'look'],
-    ['fieldtrie_store_clock_offset_seconds -700', 'Clock', 'act'],
-  ]);
+  checkEach(
+    (more) => new Metrics(`fieldtrie_store_shards 8\n${more}`),
+    [
+      ...anywhere,
+      ['fieldtrie_store_silent_seconds 70', 'Bucket', 'act'],
+      ['fieldtrie_store_spool_segments 2', 'Spool', 'look'],
+      ['fieldtrie_store_clock_offset_seconds -60', 'Clock', 'look'],
+      ['fieldtrie_store_clock_offset_seconds -700', 'Clock', 'act'],
+    ],
+  );
 });
 
 test('refused data is listed with the reason, largest number first', () => {
@@ -96,11 +114,14 @@ fieldtrie_ingest_refused_total{reason="rate"} 0
 fieldtrie_ingest_folded_total{what="page"} 5
 fieldtrie_ingest_rejected_total{reason="new_reason"} 3`),
   );
-  assert.deepEqual(refusals.map(({ what, why, number }) => [what, why, number]), [
-    ['became (other)', 'page', 5],
-    ['traces', 'new reason', 3],
-    ['requests', 'no space', 2],
-  ]);
+  assert.deepEqual(
+    refusals.map(({ what, why, number }) => [what, why, number]),
+    [
+      ['became (other)', 'page', 5],
+      ['traces', 'new reason', 3],
+      ['requests', 'no space', 2],
+    ],
+  );
   assert.ok(refusals.every(({ remedy }) => remedy));
 });
 
@@ -119,7 +140,14 @@ test('the cost of profiling is shown with its interval', () => {
     fair: true,
     vitals: [
       {
-        ...{ name: 'lcp', unit: 'ms', profiled_views: 2000, control_views: 300, matched: 1, views_for_one_percent: 14_371 },
+        ...{
+          name: 'lcp',
+          unit: 'ms',
+          profiled_views: 2000,
+          control_views: 300,
+          matched: 1,
+          views_for_one_percent: 14_371,
+        },
         differences: [
           difference('p50', {}),
           difference('p75', { relative: { value: 0.013, low: -0.006, high: 0.032 } }),
@@ -135,6 +163,11 @@ test('the cost of profiling is shown with its interval', () => {
     ],
     stats: { partitions: 0, traces: 0, bytes: 0 },
   };
-  assert.deepEqual(rowsOf(cost).map(intervalOf), ['−0.6\u00a0% to +3.2\u00a0%', '+1.1\u00a0% to +2.9\u00a0%', '−0.11 to +0.63 points', '0.001 to 0.020']);
+  assert.deepEqual(rowsOf(cost).map(intervalOf), [
+    '−0.6\u00a0% to +3.2\u00a0%',
+    '+1.1\u00a0% to +2.9\u00a0%',
+    '−0.11 to +0.63 points',
+    '0.001 to 0.020',
+  ]);
   assert.deepEqual(rowsOf({ ...cost, vitals: [] }), []);
 });

@@ -29,7 +29,9 @@ async function freeAddress(): Promise<string> {
  * Starts a provider whose users are all in these groups, for a daemon at a URL; returns its issuer.
  */
 async function startProvider(url: string, groups: string): Promise<string> {
-  const child = spawn(join(root, 'bin/test/provider'), ['-redirect', `${url}/login/callback`, '-groups', groups], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(join(root, 'bin/test/provider'), ['-redirect', `${url}/login/callback`, '-groups', groups], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   providers.add(child);
   for await (const line of createInterface({ input: child.stdout })) return line;
   throw new Error('the provider ended');
@@ -40,13 +42,19 @@ async function startDaemon(groups: string): Promise<Daemon> {
   const address = await freeAddress();
   const issuer = await startProvider(`http://${address}`, groups);
   const secret = await writeSecret();
-  return Daemon.start('--query-listen', address, '--access', `FILE:oidc: {issuer: "${issuer}", client_id: web, client_secret_file: ${secret}, url: "http://${address}", name: Example, scopes: [profile, email]}
+  return Daemon.start(
+    '--query-listen',
+    address,
+    '--access',
+    `FILE:oidc: {issuer: "${issuer}", client_id: web, client_secret_file: ${secret}, url: "http://${address}",
+  name: Example, scopes: [profile, email]}
 groups:
   - {name: web-perf, scopes: [query]}
 users:
   - name: ann
     bcrypt: $2a$05$GbONi0oUbWftKQT89KJuceigWx23977lLpT5O90AAfPltFUF/8L9K
-`);
+`,
+  );
 }
 
 async function writeSecret(): Promise<string> {
@@ -77,7 +85,10 @@ test('a member of a group logs in with the provider, returns to the page, and lo
   await page.getByText('1 page view').first().waitFor();
   const cookies = (await tab.context.cookies(daemon.url)).filter((cookie) => cookie.name.includes('fieldtrie'));
   assert.equal(cookies.length, 1, JSON.stringify(cookies)); // the cookie of the login attempt is deleted
-  assert.ok(cookies[0]!.name == 'fieldtrie-session' && cookies[0]!.httpOnly && cookies[0]!.sameSite == 'Strict', JSON.stringify(cookies));
+  assert.ok(
+    cookies[0]!.name == 'fieldtrie-session' && cookies[0]!.httpOnly && cookies[0]!.sameSite == 'Strict',
+    JSON.stringify(cookies),
+  );
 
   // A code and a state cannot be used again, neither in this browser nor in another one.
   const callback = `${daemon.url}/login/callback?code=used&state=used`;
@@ -89,7 +100,10 @@ test('a member of a group logs in with the provider, returns to the page, and lo
 
   await page.getByRole('button', { name: 'Log out' }).click();
   await page.getByRole('link', { name: 'Log in with Example' }).waitFor();
-  assert.deepEqual((await tab.context.cookies(daemon.url)).filter((cookie) => cookie.name.includes('fieldtrie')), []);
+  assert.deepEqual(
+    (await tab.context.cookies(daemon.url)).filter((cookie) => cookie.name.includes('fieldtrie')),
+    [],
+  );
   assert.equal((await tab.context.request.get(`${daemon.url}/api/v1/pages`)).status(), 401);
   await tab.close();
   await daemon.end();

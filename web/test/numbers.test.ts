@@ -90,7 +90,10 @@ test('rows without a value are last in both orders', () => {
   const value = (row: { v?: number }) => row.v;
   assert.deepEqual(sorted(rows, value, false).map(value), [1, 2, 10, undefined]);
   assert.deepEqual(sorted(rows, value, true).map(value), [10, 2, 1, undefined]);
-  assert.deepEqual(sorted(['r10', 'r2'], (row) => row, false), ['r2', 'r10']);
+  assert.deepEqual(
+    sorted(['r10', 'r2'], (row) => row, false),
+    ['r2', 'r10'],
+  );
   assert.deepEqual(orderOf('-mean'), { key: 'mean', descending: true });
   assert.equal(nextOrder(orderOf('-mean'), 'mean', true), 'mean');
   assert.equal(nextOrder(orderOf('-mean'), 'views', true), '-views');
@@ -106,7 +109,12 @@ test('numbers and dates are formatted like with Intl', () => {
     assert.equal(count(value), whole.format(value));
     if (value >= 100_000) assert.equal(shortCount(value), compact.format(value), String(value));
     const time = Math.floor(random() * 2e12);
-    const said = new Date(time).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+    const said = new Date(time).toLocaleString('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+    });
     assert.equal(moment(time), said.replace('Sept', 'Sep'));
   }
   for (const value of [99_999, 99_999.5, 999_499, 999_949, 999_950, 999_999, 1e6, 1.05e6, 999_999_999]) {

@@ -34,20 +34,40 @@ test(`API responses conform to the description (SEED=${seed} ROUNDS=${rounds})`,
   const daemon = await Daemon.start('--budgets', `FILE:${JSON.stringify({ budgets: [budget] })}`);
   await sendShop(daemon);
   const definition = load(await (await fetch(`${daemon.url}/api/v1/openapi.yaml`)).text()) as Document;
-  const api = new OpenAPIClientAxios({ definition, withServer: { url: daemon.url }, axiosConfigDefaults: { validateStatus: () => true } });
+  const api = new OpenAPIClientAxios({
+    definition,
+    withServer: { url: daemon.url },
+    axiosConfigDefaults: { validateStatus: () => true },
+  });
   const client = await api.init();
   const ask = (operation: Operation, parameters: Record<string, string | number | boolean>) =>
-    client[operation.operationId!]!(Object.entries(parameters).map(([name, value]) => ({ name, value: String(value), in: 'query' }))) as Promise<AxiosResponse<unknown>>;
-  while ((await ask(api.getOperation('budgets')!, {})).status == 503) await new Promise((next) => setTimeout(next, 100)); // not evaluated yet
+    client[operation.operationId!]!(
+      Object.entries(parameters).map(([name, value]) => ({ name, value: String(value), in: 'query' })),
+    ) as Promise<AxiosResponse<unknown>>;
+  while ((await ask(api.getOperation('budgets')!, {})).status == 503)
+    await new Promise((next) => setTimeout(next, 100)); // not evaluated yet
   const one = await ask(api.getOperation('views')!, { page: '/cart' });
   const { list } = one.data as { list: { id: string }[] };
   /** Values that exist in the store, and values that do not. */
   const texts: Record<string, string[]> = {
-    page: ['/cart', '/list', '/none'], feature: ['', 'none'], release: ['r1', 'r2', 'none'], since: ['24h', '7d', '2020-01-01T00:00:00Z'],
-    until: ['0s', '1m', ''], label: ['device=mobile-low', 'browser=~Chrome.*', 'device!=x'], group_by: ['release', 'device', 'page'],
-    key: ['device', 'browser'], step: ['1h', '24h', '1m'], quantiles: ['0.5', '0,0.25,1'], id: list.map(({ id }) => id), name: ['draw', 'none'],
-    resource: ['https://shop.example/app.js'], root: ['0123456789abcdef'], ask: ['pages?since=24h', 'series?since=1h'], seconds: ['30'],
-    state: ['open', 'open,resolved', 'none'], owner: ['app', 'none'],
+    page: ['/cart', '/list', '/none'],
+    feature: ['', 'none'],
+    release: ['r1', 'r2', 'none'],
+    since: ['24h', '7d', '2020-01-01T00:00:00Z'],
+    until: ['0s', '1m', ''],
+    label: ['device=mobile-low', 'browser=~Chrome.*', 'device!=x'],
+    group_by: ['release', 'device', 'page'],
+    key: ['device', 'browser'],
+    step: ['1h', '24h', '1m'],
+    quantiles: ['0.5', '0,0.25,1'],
+    id: list.map(({ id }) => id),
+    name: ['draw', 'none'],
+    resource: ['https://shop.example/app.js'],
+    root: ['0123456789abcdef'],
+    ask: ['pages?since=24h', 'series?since=1h'],
+    seconds: ['30'],
+    state: ['open', 'open,resolved', 'none'],
+    owner: ['app', 'none'],
   };
   const chance = randomOf(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(chance() * all.length)]!;
@@ -80,12 +100,16 @@ test(`API responses conform to the description (SEED=${seed} ROUNDS=${rounds})`,
       const at = `${operation.operationId} ${JSON.stringify(parameters)}: ${response.status} ${type}`;
       if (response.status == 200) answered[operation.operationId!] = (answered[operation.operationId!] ?? 0) + 1;
       if (!known) faults.push(`${at} is not described: ${JSON.stringify(response.data).slice(0, 200)}`);
-      else if (known.content && !Object.keys(known.content).some((one) => one == type || one == '*/*')) faults.push(`${at}: described are ${Object.keys(known.content)}`);
+      else if (known.content && !Object.keys(known.content).some((one) => one == type || one == '*/*'))
+        faults.push(`${at}: described are ${Object.keys(known.content)}`);
       if (response.status >= 500) faults.push(`${at}: ${JSON.stringify(response.data).slice(0, 200)}`);
     }
   assert.deepEqual([...new Set(unknown)], [], 'parameters without values for this test');
   assert.deepEqual(faults, []);
   // Changes are detected after days of data; query/api tests the operations with an id of a change.
-  const silent = api.getOperations().filter(({ operationId, path }) => !path.includes('{') && !answered[operationId!]).map(({ operationId }) => operationId);
+  const silent = api
+    .getOperations()
+    .filter(({ operationId, path }) => !path.includes('{') && !answered[operationId!])
+    .map(({ operationId }) => operationId);
   assert.deepEqual(silent, [], 'operations without a successful response');
 });

@@ -60,9 +60,17 @@ for (const [i, [name, path]] of Object.entries(places).entries()) {
   test(`${name}: it is valid, axe finds no violations, and it is not wider than the window`, async () => {
     // Each page is tested in one theme and the largest ones in both, because each takes some
     // seconds.
-    const looks = [['light', 1280], ['dark', 360]] as const;
+    const looks = [
+      ['light', 1280],
+      ['dark', 360],
+    ] as const;
     for (const [colorScheme, width] of name == 'page' ? looks : [looks[i % 2]!]) {
-      const tab = await Tab.open(shop.url, path, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }, noBudgets);
+      const tab = await Tab.open(
+        shop.url,
+        path,
+        { colorScheme, viewport: { width, height: 800 }, bypassCSP: true },
+        noBudgets,
+      );
       await tab.settled();
       await isValid(name, await tab.page.content());
       await axeFindsNothing(tab.page);
@@ -79,7 +87,10 @@ test('no table is cut in a narrow window', async () => {
     await tab.settled();
     const cut = await tab.page.evaluate(() =>
       [...document.querySelectorAll('.table')]
-        .filter((table) => table.checkVisibility({ contentVisibilityAuto: true }) && table.scrollWidth > table.clientWidth + 1)
+        .filter(
+          (table) =>
+            table.checkVisibility({ contentVisibilityAuto: true }) && table.scrollWidth > table.clientWidth + 1,
+        )
         .map((table) => table.getAttribute('aria-label')),
     );
     assert.deepEqual(cut, [], name);
@@ -101,7 +112,11 @@ const found = {
       compare_release: '2026.11.28',
       begin: '2026-11-29T09:00:00Z',
       found: '2026-11-29T10:00:00Z',
-      what: { kind: 'function', metric: 'self', function: { name: 'calculateDiscountsOfTheShoppingCart', resource: 'src/cart.ts', line: 1, column: 1 } },
+      what: {
+        kind: 'function',
+        metric: 'self',
+        function: { name: 'calculateDiscountsOfTheShoppingCart', resource: 'src/cart.ts', line: 1, column: 1 },
+      },
       pages: [
         {
           page: '/catalogue/products/:id/reviews',
@@ -116,7 +131,12 @@ const found = {
 };
 
 test('a narrow window shows whole names of changes, their sizes and places', async () => {
-  const tab = await Tab.open(shop.url, 'compare?page=/cart&release=r2&compare_release=r1', { viewport: { width: 360, height: 740 } }, noBudgets);
+  const tab = await Tab.open(
+    shop.url,
+    'compare?page=/cart&release=r2&compare_release=r1',
+    { viewport: { width: 360, height: 740 } },
+    noBudgets,
+  );
   const { page } = tab;
   await page.route('**/api/v1/changes?*', (route) => route.fulfill({ json: found }));
   for (const path of ['compare?page=/cart&release=r2&compare_release=r1', 'changes']) {
@@ -127,11 +147,19 @@ test('a narrow window shows whole names of changes, their sizes and places', asy
     for (const cell of await cells.all()) {
       assert.ok(await cell.evaluate((td) => td.scrollWidth <= td.clientWidth), `${path}: ${await cell.innerText()}`);
     }
-    const wide = await page.evaluate(() => [...document.querySelectorAll('.table')].some((table) => table.scrollWidth > table.clientWidth + 1));
+    const wide = await page.evaluate(() =>
+      [...document.querySelectorAll('.table')].some((table) => table.scrollWidth > table.clientWidth + 1),
+    );
     assert.ok(!wide, path);
   }
   const row = await page.locator('.table tbody tr').first().innerText();
-  for (const text of ['calculateDiscountsOfTheShoppingCart', '160', '/catalogue/products/:id/reviews', '2026.11.29-canary', 'open']) {
+  for (const text of [
+    'calculateDiscountsOfTheShoppingCart',
+    '160',
+    '/catalogue/products/:id/reviews',
+    '2026.11.29-canary',
+    'open',
+  ]) {
     assert.ok(row.includes(text), `${text} in ${row}`);
   }
   await tab.close();
@@ -145,16 +173,28 @@ test('a comparison has the numbers of the API', async () => {
   await tab.settled();
   const { change_ms, mean_ms, relative } = response.total;
   const verdict = await page.locator('.verdict.large').innerText();
-  for (const text of [signed(change_ms.value), signedPercent(relative!), signed(change_ms.low!), signed(change_ms.high!)]) {
+  for (const text of [
+    signed(change_ms.value),
+    signedPercent(relative!),
+    signed(change_ms.low!),
+    signed(change_ms.high!),
+  ]) {
     assert.ok(verdict.includes(text), `${text} in ${verdict}`);
   }
   const cards = await page.locator('.metrics').first().innerText();
-  for (const text of [signed(change_ms.value), number(mean_ms.a), number(mean_ms.b)]) assert.ok(cards.includes(text), `${text} in ${cards}`);
+  for (const text of [signed(change_ms.value), number(mean_ms.a), number(mean_ms.b)])
+    assert.ok(cards.includes(text), `${text} in ${cards}`);
   const changed = changedFunctions(response);
   assert.ok(changed.length > 0);
   for (const of of changed) {
     const row = await page.locator('.table tbody tr', { hasText: of.name }).first().innerText();
-    for (const text of [signed(of.change_ms.value), signed(of.change_ms.low!), signed(of.change_ms.high!), number(of.mean_ms.a), number(of.mean_ms.b)]) {
+    for (const text of [
+      signed(of.change_ms.value),
+      signed(of.change_ms.low!),
+      signed(of.change_ms.high!),
+      number(of.mean_ms.a),
+      number(of.mean_ms.b),
+    ]) {
       assert.ok(row.includes(text), `${text} in ${row}`);
     }
   }
@@ -165,16 +205,22 @@ test('in a wide window, tables are as wide as their cards, and names of numbers 
   const tab = await Tab.open(shop.url, 'pages', { viewport: { width: 1920, height: 1000 } }, noBudgets);
   const { page } = tab;
   await tab.settled();
-  const widths = await page.evaluate(() => [...document.querySelectorAll('.table')].map((box) => [box.clientWidth, box.querySelector('table')!.clientWidth]));
+  const widths = await page.evaluate(() =>
+    [...document.querySelectorAll('.table')].map((box) => [box.clientWidth, box.querySelector('table')!.clientWidth]),
+  );
   for (const [box, table] of widths) assert.ok(table! > box! - 40, `${table} of ${box}`);
   await page.goto(`${shop.url}/page?page=/cart`);
   await tab.settled();
-  const tops = await page.evaluate(() => [...document.querySelectorAll('.metrics')].map((list) => [...list.querySelectorAll('dt')].map((dt) => Math.round(dt.getBoundingClientRect().top))));
+  const tops = await page.evaluate(() =>
+    [...document.querySelectorAll('.metrics')].map((list) =>
+      [...list.querySelectorAll('dt')].map((dt) => Math.round(dt.getBoundingClientRect().top)),
+    ),
+  );
   for (const of of tops) assert.ok(new Set(of).size <= 1 || Math.max(...of) - Math.min(...of) > 40, `${of}`);
   await tab.close();
 });
 
-test('the numbers, charts and flame graph of a page are visible without scrolling, and / searches from anywhere', async () => {
+test('numbers, charts and flame graph of a page are visible without scrolling; / searches anywhere', async () => {
   const tab = await Tab.open(shop.url, 'page?page=/cart', { viewport: { width: 1280, height: 900 } });
   const { page } = tab;
   await page.locator('.flame canvas').waitFor();
@@ -183,9 +229,16 @@ test('the numbers, charts and flame graph of a page are visible without scrollin
   assert.ok((await top('.series')) < 500);
   assert.ok((await top('.flame canvas')) < 860, `the flame graph begins at ${await top('.flame canvas')}`);
   await page.keyboard.press('/');
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Search functions and files');
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
+    'Search functions and files',
+  );
   await page.keyboard.type('/');
-  assert.equal(await page.evaluate(() => (document.activeElement as HTMLInputElement).value), '/', 'it is a letter there');
+  assert.equal(
+    await page.evaluate(() => (document.activeElement as HTMLInputElement).value),
+    '/',
+    'it is a letter there',
+  );
   await tab.close();
 });
 
@@ -245,7 +298,10 @@ async function tabTo(page: Page, text: string): Promise<void> {
     const focus = await page.evaluate(() => {
       const { activeElement: element } = document;
       const box = element?.getBoundingClientRect();
-      return { text: element?.textContent?.trim() ?? '', seen: !!box && box.width > 0 && box.bottom > 0 && box.top < innerHeight };
+      return {
+        text: element?.textContent?.trim() ?? '',
+        seen: !!box && box.width > 0 && box.bottom > 0 && box.top < innerHeight,
+      };
     });
     said.push(focus.text.slice(0, 40));
     if (focus.text != text) continue;
@@ -280,11 +336,16 @@ test('queries to a daemon with too many queries are repeated, with a message', a
   let refused = 0;
   await tab.page.route('**/api/v1/**', (route) => {
     if (refused++ >= 3) return route.continue();
-    const body = JSON.stringify({ error: 'no turn within 10s: at most 32 queries run at the same time, a quarter of them for one client; try again' });
+    const body = JSON.stringify({
+      error: 'no turn within 10s: at most 32 queries run at the same time, a quarter of them for one client; try again',
+    });
     return route.fulfill({ status: 503, headers: { 'Retry-After': '2' }, contentType: 'application/json', body });
   });
   await tab.page.goto(`${shop.url}/audience`);
-  await tab.page.getByText(/daemon is busy/).first().waitFor();
+  await tab.page
+    .getByText(/daemon is busy/)
+    .first()
+    .waitFor();
   await tab.page.getByRole('link', { name: 'mobile-low' }).first().waitFor();
   assert.equal(await tab.page.getByText(/daemon is busy/).count(), 0);
   await tab.close();
@@ -302,7 +363,10 @@ test('a comparison shows the changes', async () => {
 
 test('a function without calls is absent, with a message', async () => {
   const tab = await Tab.open(shop.url, 'function?page=/cart&name=nobody&resource=https://shop.example/app.js&line=3');
-  await tab.page.getByText(/was not seen/).first().waitFor();
+  await tab.page
+    .getByText(/was not seen/)
+    .first()
+    .waitFor();
   await tab.close();
 });
 
@@ -317,7 +381,11 @@ test('budgets have their values over time', async () => {
   const row = tab.page.getByRole('row').filter({ hasText: 'cart' }).first();
   await row.getByText('blown').waitFor();
   await row.getByRole('img', { name: /^cart, p75: / }).waitFor();
-  await tab.page.getByRole('row').filter({ hasText: 'draw' }).getByRole('img', { name: /^draw, mean: \d/ }).waitFor();
+  await tab.page
+    .getByRole('row')
+    .filter({ hasText: 'draw' })
+    .getByRole('img', { name: /^draw, mean: \d/ })
+    .waitFor();
   await tab.page.goto(daemon.url);
   await tab.page.getByText('budget blown').waitFor();
   await tab.close();
@@ -326,11 +394,18 @@ test('budgets have their values over time', async () => {
 test('health shows what was refused, and why', async () => {
   const daemon = await Daemon.start();
   const body = JSON.stringify({ page: '/x', trace: { frames: 7 } });
-  await fetch(`${daemon.collector}/v1/traces`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+  await fetch(`${daemon.collector}/v1/traces`, {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/json' },
+  });
   await daemon.sendSamples();
   const tab = await Tab.open(daemon.url, 'health');
   await tab.page.getByRole('heading', { name: 'All is well' }).waitFor();
-  const row = tab.page.getByRole('row').filter({ hasText: 'traces' }).filter({ hasText: /The responses have/ });
+  const row = tab.page
+    .getByRole('row')
+    .filter({ hasText: 'traces' })
+    .filter({ hasText: /The responses have/ });
   assert.match(await row.innerText(), /\t1\t/);
   const samples = (await readdir('../testdata/traces')).filter((name) => name.endsWith('.json.gz')).length;
   await tab.page.getByText('Not known: 0 page views of arm profiled have reported').waitFor();

@@ -50,7 +50,12 @@ async function hostileTrace(): Promise<string> {
   const frames = ['main', ...hostile].map((name, i) => ({ name, resourceId: 0, line: i + 1, column: 1 }));
   const stacks = frames.map((_, i) => (i == 0 ? { frameId: 0 } : { frameId: i, parentId: 0 }));
   const samples = frames.map((_, i) => ({ timestamp: 100 * i, stackId: i }));
-  const trace = { resources: ['https://x.example/<b>app</b>.js'], frames, stacks, samples: [...samples, { timestamp: 100 * frames.length }] };
+  const trace = {
+    resources: ['https://x.example/<b>app</b>.js'],
+    frames,
+    stacks,
+    samples: [...samples, { timestamp: 100 * frames.length }],
+  };
   const file = join(folder, 'hostile <b>&amp;.json');
   await writeFile(file, JSON.stringify({ page: '/</title><script>alert(1)</script>', interval: 100, trace }));
   return file;
@@ -68,7 +73,9 @@ interface Opened {
 }
 
 async function open(file: string, options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await (await launch()).newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'UTC', ...options });
+  const context = await (
+    await launch()
+  ).newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'UTC', ...options });
   const page = await context.newPage();
   const problems: string[] = [];
   const requests: string[] = [];
@@ -82,16 +89,19 @@ async function open(file: string, options: BrowserContextOptions = {}): Promise<
   const close = async () => {
     await context.close();
     assert.deepEqual(problems, []);
-    assert.deepEqual(requests.filter((one) => one != 'data:,'), [url]);
+    assert.deepEqual(
+      requests.filter((one) => one != 'data:,'),
+      [url],
+    );
   };
   return { page, close };
 }
 
 /** The rows of the table, by the name and location of the function. */
 async function rowsOf(page: Page): Promise<Map<string, string[]>> {
-  const rows = await page.locator('.table tbody tr:not(.space)').evaluateAll((all) =>
-    all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent!)),
-  );
+  const rows = await page
+    .locator('.table tbody tr:not(.space)')
+    .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent!)));
   return new Map(rows.map(([name = '', place = '', ...numbers]) => [`${name} ${place}`, numbers]));
 }
 
@@ -119,8 +129,13 @@ test('numbers equal those of aggregate', async () => {
   assert.equal(await page.locator('.facts strong').innerText(), time(script / 1000));
   assert.match(await page.locator('.flame-details').innerText(), new RegExp(`total\\s+${time(total / 1000)}`));
   const rows = [...(await rowsOf(page)).values()];
-  const wanted = (response.functions as Row[]).toSorted((a, b) => b.self_us - a.self_us || b.total_us - a.total_us).slice(0, 20);
-  assert.deepEqual(rows.slice(0, 20).map(([self, all]) => [self, all]), wanted.map((row) => [time(row.self_us / 1000), time(row.total_us / 1000)]));
+  const wanted = (response.functions as Row[])
+    .toSorted((a, b) => b.self_us - a.self_us || b.total_us - a.total_us)
+    .slice(0, 20);
+  assert.deepEqual(
+    rows.slice(0, 20).map(([self, all]) => [self, all]),
+    wanted.map((row) => [time(row.self_us / 1000), time(row.total_us / 1000)]),
+  );
   const count = await page.locator('#functions + .beside span').innerText();
   assert.equal(count, String(response.functions.length));
   await close();
@@ -129,11 +144,17 @@ test('numbers equal those of aggregate', async () => {
 test('a trace starts with the main thread, and the others can be chosen', async () => {
   const trace = join(root, 'testdata/recordings/chromium.trace.json.gz');
   const { page, close } = await open(await written('trace.html', trace));
-  const listed = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', trace)) as Record<string, number | string | boolean>[];
+  const listed = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', trace)) as Record<
+    string,
+    number | string | boolean
+  >[];
   const [main] = listed.filter((entry) => entry.main);
   const choice = page.getByLabel(/^Thread \(\d+ in all\)$/);
   const chosen = () => choice.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]!.textContent);
-  assert.equal(await chosen(), `CrRendererMain ${main!.process}/${main!.thread}: ${time(Number(main!.javascript_us) / 1000)} of JavaScript`);
+  assert.equal(
+    await chosen(),
+    `CrRendererMain ${main!.process}/${main!.thread}: ${time(Number(main!.javascript_us) / 1000)} of JavaScript`,
+  );
   assert.equal(await page.locator('.facts strong').innerText(), time(Number(main!.javascript_us) / 1000));
   assert.doesNotMatch(await page.locator('body').innerText(), /page view/);
   const names = await choice.locator('option').allInnerTexts();
@@ -142,7 +163,10 @@ test('a trace starts with the main thread, and the others can be chosen', async 
   const other = listed.find(({ samples, events }) => !samples && Number(events) > 0)!;
   await choice.selectOption({ label: names.find((name) => name.includes(`${other.process}/${other.thread}:`))! });
   assert.equal(await page.locator('.facts strong').innerText(), time(Number(other.us) / 1000));
-  assert.match(await page.locator('.flame-details').first().innerText(), new RegExp(`total\\s+${time(Number(other.us) / 1000)}`));
+  assert.match(
+    await page.locator('.flame-details').first().innerText(),
+    new RegExp(`total\\s+${time(Number(other.us) / 1000)}`),
+  );
   await choice.selectOption({ index: 0 });
   assert.equal(await page.locator('.facts strong').innerText(), time(Number(main!.javascript_us) / 1000));
   await close();
@@ -159,11 +183,17 @@ test('aggregate --http has the same choice, which the URL keeps and all tabs fol
     const other = (await choice.locator('option').allInnerTexts()).find((name) => name.startsWith('Compositor '))!;
     await choice.selectOption({ label: other });
     const [, time = ''] = /: (.*) of work$/.exec(other)!;
-    await page.locator('.flame-details').filter({ hasText: new RegExp(`total\\s*${time}`) }).waitFor();
+    await page
+      .locator('.flame-details')
+      .filter({ hasText: new RegExp(`total\\s*${time}`) })
+      .waitFor();
     await page.reload();
     assert.equal(await page.locator('.facts strong').innerText(), time);
     assert.equal(await chosen(), other);
-    await page.getByRole('tab', { name: 'In the order of time' }).or(page.getByRole('link', { name: 'In the order of time' })).click();
+    await page
+      .getByRole('tab', { name: 'In the order of time' })
+      .or(page.getByRole('link', { name: 'In the order of time' }))
+      .click();
     await page.getByText('Times are relative to the first call in the file.').waitFor();
     assert.equal(await page.getByRole('combobox', { name: 'Thread', exact: true }).count(), 0); // there is one choice
     assert.match(await page.locator('.flame-details').first().innerText(), new RegExp(`duration\\s*${time}`));
@@ -176,10 +206,14 @@ test('aggregate --http has the same choice, which the URL keeps and all tabs fol
 
 test('several recordings have a labelled sum, and each can be chosen', async () => {
   const recordings = ['main', 'worker'].map((name) => join(root, `testdata/recordings/node-${name}.cpuprofile.gz`));
-  const scripts = await Promise.all(recordings.map(async (name) => {
-    const [entry] = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', name)) as { javascript_us: number }[];
-    return entry!.javascript_us / 1000;
-  }));
+  const scripts = await Promise.all(
+    recordings.map(async (name) => {
+      const [entry] = JSON.parse(await aggregate('--list', 'threads', '-f', 'json', name)) as {
+        javascript_us: number;
+      }[];
+      return entry!.javascript_us / 1000;
+    }),
+  );
   const { page, close } = await open(await written('sum.html', ...recordings));
   const choice = page.getByLabel('Thread (2 in all)');
   assert.equal(await choice.locator('option').first().innerText(), 'Sum of 2 recordings, a thread of each');
@@ -189,7 +223,7 @@ test('several recordings have a labelled sum, and each can be chosen', async () 
   await close();
 });
 
-test('a click finds a function with its callers and callees, and everything can be done with the keyboard', async () => {
+test('a click finds a function with its callers and callees, and the keyboard can do everything', async () => {
   const { page, close } = await open(await written('keys.html', recording));
   const button = page.locator('.table tbody button').first();
   const name = await button.innerText();
@@ -210,7 +244,10 @@ test('a click finds a function with its callers and callees, and everything can 
   await page.getByRole('searchbox', { name: 'Filter' }).fill('');
   await page.getByRole('button', { name: 'function', exact: true }).click();
   const names = await page.locator('.table tbody button').allInnerTexts();
-  assert.deepEqual(names, names.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })));
+  assert.deepEqual(
+    names,
+    names.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })),
+  );
   await page.getByRole('button', { name: /^Colours/ }).click();
   await page.waitForFunction(() => document.documentElement.dataset.theme == 'light');
   await close();
@@ -253,12 +290,18 @@ test('the expression of each name matches only this name', () => {
   for (const name of hostile) {
     const { matches, problem } = searchOf(expressionFor({ name, resource: '', line: 0, column: 0 }));
     assert.equal(problem, undefined);
-    for (const other of hostile) assert.equal(matches({ name: other, resource: '', line: 0, column: 0 }), other == name);
+    for (const other of hostile)
+      assert.equal(matches({ name: other, resource: '', line: 0, column: 0 }), other == name);
   }
   assert.equal(expressionFor({ name: '', resource: 'a.js', line: 1, column: 1 }), '/^a\\.js$/');
 });
 
-for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]] as const) {
+for (const [colorScheme, width] of [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+  ['dark', 360],
+] as const) {
   test(`${colorScheme}, ${width} wide: axe finds no violations, and it is not wider than the window`, async () => {
     const before = await hostileTrace();
     const file = await written(`${colorScheme}${width}.html`, '--diff', before, recording, before);
@@ -268,7 +311,11 @@ for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 3
     await isNotWide(page);
     await close();
     const trace = join(root, 'testdata/recordings/chromium.trace.json.gz');
-    const threads = await open(await written(`threads${colorScheme}${width}.html`, trace), { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    const threads = await open(await written(`threads${colorScheme}${width}.html`, trace), {
+      colorScheme,
+      viewport: { width, height: 800 },
+      bypassCSP: true,
+    });
     await axeFindsNothing(threads.page);
     await isNotWide(threads.page);
     await threads.close();

@@ -29,7 +29,10 @@ export function traceOf(view: number, release: string, page: string, ms: number)
 export async function sendShop(daemon: Daemon): Promise<void> {
   const traces: Sent[] = [];
   for (let view = 0; view < 110; view++) {
-    for (const [release, ms] of [['r1', 100 + (view % 5) * 10], ['r2', 200 + (view % 5) * 10]] as const) {
+    for (const [release, ms] of [
+      ['r1', 100 + (view % 5) * 10],
+      ['r2', 200 + (view % 5) * 10],
+    ] as const) {
       traces.push(traceOf(view, release, '/cart', ms), traceOf(view, release, '/list', 50));
     }
   }
@@ -38,10 +41,14 @@ export async function sendShop(daemon: Daemon): Promise<void> {
 
 /** A page view with two traces, a route change, a search, and a period without samples. */
 export function visitOf(view: string): Sent[] {
-  const traces = [[0, 300], [600, 1000]].map(([from = 0, to = 0], chunk) => {
+  const traces = [
+    [0, 300],
+    [600, 1000],
+  ].map(([from = 0, to = 0], chunk) => {
     const sent = traceOf(0, 'r1', '/visit', 0);
     const samples = [];
-    for (let at = from; at <= to; at += 10) samples.push({ timestamp: at, stackId: at % 100 < 90 || from > 0 ? 1 : undefined });
+    for (let at = from; at <= to; at += 10)
+      samples.push({ timestamp: at, stackId: at % 100 < 90 || from > 0 ? 1 : undefined });
     return { ...sent, viewId: view.padEnd(16, '-'), chunk, trace: { ...(sent.trace as object), samples } };
   });
   const spans = [

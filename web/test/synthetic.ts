@@ -28,7 +28,10 @@ export function responseOf(stacks: Record<string, number | [number, number]>, vi
     at.self += self;
     at.base += base;
   }
-  const response = emptyResponse(names.map((name) => ({ name, resource: name.startsWith('(') ? '' : `src/${name}.ts` })), views);
+  const response = emptyResponse(
+    names.map((name) => ({ name, resource: name.startsWith('(') ? '' : `src/${name}.ts` })),
+    views,
+  );
   const base: number[] = [];
   const write = (node: Node, level: number) => {
     for (const [name, callee] of node.callees) {
@@ -47,7 +50,13 @@ export function responseOf(stacks: Record<string, number | [number, number]>, vi
 
 const stats = { traces: 1, bytes: 1, partitions: 1 };
 
-const sideOf = (self: number[], views: number) => ({ views, traces: views, total_us: self.reduce((a, b) => a + b, 0), self, stats });
+const sideOf = (self: number[], views: number) => ({
+  views,
+  traces: views,
+  total_us: self.reduce((a, b) => a + b, 0),
+  self,
+  stats,
+});
 
 function emptyResponse(frames: { name: string; resource: string }[], views: number): TreeResponse {
   return {
@@ -81,27 +90,56 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-const folders = ['src/pages', 'src/data', 'src/grid', 'node_modules/react-dom/cjs', 'node_modules/@tanstack/table/src', 'https://cdn.example.com'];
-const words = ['render', 'update', 'commit', 'parse', 'sort', 'merge', 'layout', 'query', 'format', 'total', 'Row', 'Cell', 'Grid', 'use'];
+const folders = [
+  'src/pages',
+  'src/data',
+  'src/grid',
+  'node_modules/react-dom/cjs',
+  'node_modules/@tanstack/table/src',
+  'https://cdn.example.com',
+];
+const words = [
+  'render',
+  'update',
+  'commit',
+  'parse',
+  'sort',
+  'merge',
+  'layout',
+  'query',
+  'format',
+  'total',
+  'Row',
+  'Cell',
+  'Grid',
+  'use',
+];
 
 /**
  * Returns a random response with this many nodes, distributed as in applications: few heavy stacks,
  * many light ones.
  */
-export function randomResponse(nodes: number, seed: number, { base = false, names = 1200, views = 1000, deepest = 60 } = {}): TreeResponse {
+export function randomResponse(
+  nodes: number,
+  seed: number,
+  { base = false, names = 1200, views = 1000, deepest = 60 } = {},
+): TreeResponse {
   const random = randomOf(seed);
   const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)]!;
   const frames = Array.from({ length: names }, (_, i) => {
     const native = i % 17 == 0;
     const name = i % 23 == 0 ? '' : `${pick(words)}${pick(words)}${i}`;
-    return { name: native ? `native${i}` : name, resource: native ? '' : `${pick(folders)}/${pick(words).toLowerCase()}${i % 90}.ts` };
+    return {
+      name: native ? `native${i}` : name,
+      resource: native ? '' : `${pick(folders)}/${pick(words).toLowerCase()}${i % 90}.ts`,
+    };
   });
   const response = emptyResponse(frames, views);
   const other: number[] = [];
   const children: number[][] = [[]];
   const depth = [0];
   const alike: Map<number, number>[] = [new Map()]; // by node: its callees by frame
-  for (let node = 1; node <= nodes; ) {
+  for (let node = 1; node <= nodes;) {
     const parent = random() < 0.7 ? node - 1 - Math.floor(random() * Math.min(node, 4)) : Math.floor(random() * node);
     const frame = Math.floor(random() ** 2 * names);
     if (depth[parent]! >= deepest || alike[parent]!.has(frame)) continue;

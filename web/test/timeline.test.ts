@@ -33,7 +33,10 @@ test('each call is a node with its own time', () => {
 test('gaps are empty, and calls are only at their time', () => {
   const { tree, layout } = timelineOf(calls);
   const at = (level: number, x: number) => nodeAt(layout, level, x);
-  assert.deepEqual([at(1, 99), at(1, 100), at(1, 199), at(1, 200), at(1, 300), at(1, 349), at(1, 350)], [-1, 1, 1, -1, 5, 5, -1]);
+  assert.deepEqual(
+    [at(1, 99), at(1, 100), at(1, 199), at(1, 200), at(1, 300), at(1, 349), at(1, 350)],
+    [-1, 1, 1, -1, 5, 5, -1],
+  );
   assert.deepEqual([at(2, 130), at(2, 150), at(3, 155), at(4, 155), at(0, 250)], [-1, 3, 4, -1, 0]);
   assert.equal(neighbour(tree, layout, 1, 'right'), 5);
   assert.equal(neighbour(tree, layout, 5, 'left'), 1);
@@ -48,7 +51,11 @@ test('the node at a position equals the result of a linear search', () => {
     for (let x = 0; x < all; x += all / 97) {
       for (let level = 1; level < layout.levels.length; level++) {
         const plain = tree.frame.findIndex(
-          (_, node) => node > 0 && tree.level[node] == level && layout.start[node]! <= x && x < layout.start[node]! + layout.width[node]!,
+          (_, node) =>
+            node > 0 &&
+            tree.level[node] == level &&
+            layout.start[node]! <= x &&
+            x < layout.start[node]! + layout.width[node]!,
         );
         assert.equal(nodeAt(layout, level, x), plain, `seed ${seed}, level ${level}, ${x} µs`);
       }
@@ -61,12 +68,25 @@ test('the node at a position equals the result of a linear search', () => {
 
 test('the range of a call finds the call', () => {
   const timeline = timelineOf(calls);
-  assert.deepEqual([[100, 200], [150, 180], [300, 350], [100, 130], [100, 199], [0, 350]].map(([from, to]) => nodeFrom(timeline, from!, to!)), [1, 3, 5, 2, 0, 0]);
+  assert.deepEqual(
+    [
+      [100, 200],
+      [150, 180],
+      [300, 350],
+      [100, 130],
+      [100, 199],
+      [0, 350],
+    ].map(([from, to]) => nodeFrom(timeline, from!, to!)),
+    [1, 3, 5, 2, 0, 0],
+  );
 });
 
 test('the strip shows which part of each period is busy', () => {
   const busy = busyOf(timelineOf(calls), 7); // 50 µs each
-  assert.deepEqual([...busy].map((part) => Math.round(part * 1000) / 1000), [0, 0, 1, 1, 0, 0, 1]);
+  assert.deepEqual(
+    [...busy].map((part) => Math.round(part * 1000) / 1000),
+    [0, 0, 1, 1, 0, 0, 1],
+  );
   const random = timelineOf(randomCalls(300, 7));
   const sum = busyOf(random, 1000).reduce((a, b) => a + b, 0);
   assert.ok(Math.abs((sum * random.layout.width[0]!) / 1000 - random.tree.total[0]!) < 1);
@@ -84,7 +104,9 @@ test('a search sums calls and steps through them in chronological order', () => 
 
 const noSpans: Spans = { page: '/a', end_us: 1000, spans: [], long_tasks: [] };
 const bars = (spans: Partial<Spans>, key: string) =>
-  lanesOf({ ...noSpans, ...spans }).find((lane) => lane.key == key)?.bars.map(({ name, start, end, row }) => [name, start, end, row]);
+  lanesOf({ ...noSpans, ...spans })
+    .find((lane) => lane.key == key)
+    ?.bars.map(({ name, start, end, row }) => [name, start, end, row]);
 
 test('routes are the page of the view where there is no span, else the span that started last', () => {
   assert.deepEqual(bars({}, 'route'), [['/a', 0, 1000, 0]]);
@@ -94,7 +116,13 @@ test('routes are the page of the view where there is no span, else the span that
     { kind: 'page', name: '/d', start_us: 900, end_us: 5000 },
     { kind: 'page', name: '/e', start_us: 2000, end_us: 5000 },
   ];
-  assert.deepEqual(bars({ spans }, 'route'), [['/a', 0, 200, 0], ['/b', 200, 500, 0], ['/c', 500, 700, 0], ['/a', 700, 900, 0], ['/d', 900, 1000, 0]]);
+  assert.deepEqual(bars({ spans }, 'route'), [
+    ['/a', 0, 200, 0],
+    ['/b', 200, 500, 0],
+    ['/c', 500, 700, 0],
+    ['/a', 700, 900, 0],
+    ['/d', 900, 1000, 0],
+  ]);
 });
 
 test('bars in a row do not overlap, and each label has a lane', () => {
@@ -106,14 +134,21 @@ test('bars in a row do not overlap, and each label has a lane', () => {
     { kind: 'feature', name: 'search', start_us: 10, end_us: 20 },
   ];
   const lanes = lanesOf({ ...noSpans, spans, long_tasks: [{ start_us: 100, end_us: 200 }] });
-  assert.deepEqual(lanes.map(({ key, title, rows, more }) => [key, title, rows, more]), [
-    ['route', 'Routes', 1, 0],
-    ['feature', 'Features', 1, 0],
-    ['label phase', 'Phases', 2, 0],
-    ['label ab', 'ab', 1, 0],
-    ['task', 'Long tasks', 1, 0],
+  assert.deepEqual(
+    lanes.map(({ key, title, rows, more }) => [key, title, rows, more]),
+    [
+      ['route', 'Routes', 1, 0],
+      ['feature', 'Features', 1, 0],
+      ['label phase', 'Phases', 2, 0],
+      ['label ab', 'ab', 1, 0],
+      ['task', 'Long tasks', 1, 0],
+    ],
+  );
+  assert.deepEqual(bars({ spans }, 'label phase'), [
+    ['load', 0, 900, 0],
+    ['interaction', 300, 400, 1],
+    ['interaction', 400, 500, 1],
   ]);
-  assert.deepEqual(bars({ spans }, 'label phase'), [['load', 0, 900, 0], ['interaction', 300, 400, 1], ['interaction', 400, 500, 1]]);
 });
 
 test('lanes are bounded, whatever a page sends', () => {
@@ -133,7 +168,15 @@ test('bars that are too narrow are merged, and invisible bars have no mark', () 
   const bar = (start: number, end: number, row = 0) => ({ name: '', start, end, row });
   const seen = (bars: ReturnType<typeof bar>[], from: number, to: number) =>
     marksOf(bars, { from, to }, 1000).map(({ bar, bars, end, left, width }) => [bar.start, end, bars, left, width]);
-  const all = [bar(0, 100), bar(101, 102), bar(102, 104), bar(103, 104, 1), bar(109, 110), bar(110, 300), bar(300, 301)];
+  const all = [
+    bar(0, 100),
+    bar(101, 102),
+    bar(102, 104),
+    bar(103, 104, 1),
+    bar(109, 110),
+    bar(110, 300),
+    bar(300, 301),
+  ];
   assert.deepEqual(seen(all, 0, 1000), [
     [0, 100, 1, 0, 100],
     [101, 104, 2, 101, 3],
@@ -151,7 +194,10 @@ test('bars that are too narrow are merged, and invisible bars have no mark', () 
   ]);
   const many = Array.from({ length: 5000 }, (_, i) => bar(i * 10, i * 10 + 3));
   assert.ok(seen(many, 0, 50_000).length < 400);
-  assert.equal(seen(many, 0, 50_000).reduce((sum, [, , bars]) => sum + bars!, 0), 5000);
+  assert.equal(
+    seen(many, 0, 50_000).reduce((sum, [, , bars]) => sum + bars!, 0),
+    5000,
+  );
 });
 
 test('ticks are at round times', () => {
@@ -169,11 +215,16 @@ test('ticks are at round times', () => {
 });
 
 test('a range in the URL is parsed to the same range', () => {
-  for (const range of [{ from: 0, to: 350 }, { from: 198_000, to: 285_100 }, { from: 12.3, to: 12.4 }]) {
+  for (const range of [
+    { from: 0, to: 350 },
+    { from: 198_000, to: 285_100 },
+    { from: 12.3, to: 12.4 },
+  ]) {
     assert.deepEqual(rangeOfText(textOfRange(range), 1e6), range);
   }
   assert.equal(textOfRange({ from: 198_000, to: 285_100 }), '198-285.1');
-  for (const text of ['', '1', '5-4', '1-1', '-1-2', 'a-b', '1-2-3', '1e3-2e3', '900-999']) assert.equal(rangeOfText(text, 800_000), undefined, text);
+  for (const text of ['', '1', '5-4', '1-1', '-1-2', 'a-b', '1-2-3', '1e3-2e3', '900-999'])
+    assert.equal(rangeOfText(text, 800_000), undefined, text);
   assert.deepEqual(rangeOfText('1-9999999', 5000), { from: 1000, to: 5000 });
 });
 
@@ -192,9 +243,13 @@ test('a range moves to show another one, unless they overlap already', () => {
 
 test('the window of the strip can be moved, resized and drawn anew', () => {
   const range = { from: 200, to: 400 };
-  assert.deepEqual([198, 402, 300, 600].map((at) => gripOf(range, at, 5, 1000)), ['from', 'to', 'window', 'new']);
+  assert.deepEqual(
+    [198, 402, 300, 600].map((at) => gripOf(range, at, 5, 1000)),
+    ['from', 'to', 'window', 'new'],
+  );
   assert.equal(gripOf({ from: 0, to: 1000 }, 500, 5, 1000), 'new', 'the whole range cannot be moved');
-  const drag = (grip: 'from' | 'to' | 'window' | 'new', at: number, now: number) => dragged({ grip, at, range }, now, 1000);
+  const drag = (grip: 'from' | 'to' | 'window' | 'new', at: number, now: number) =>
+    dragged({ grip, at, range }, now, 1000);
   assert.deepEqual(drag('from', 200, 100), { from: 100, to: 400 });
   assert.deepEqual(drag('from', 200, 500), { from: 400, to: 500 });
   assert.deepEqual(drag('to', 400, 1000), { from: 200, to: 1000 });

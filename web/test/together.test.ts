@@ -13,7 +13,8 @@ function asking(reply: (url: string, init: RequestInit) => Response | Promise<Re
   return { fetch: together(fetch), asked };
 }
 
-const line = (ask: number, body: unknown, status = 200, header = {}) => `${JSON.stringify({ ask, status, header })}\n${JSON.stringify(body)}\n`;
+const line = (ask: number, body: unknown, status = 200, header = {}) =>
+  `${JSON.stringify({ ask, status, header })}\n${JSON.stringify(body)}\n`;
 
 /** A response that arrives in pieces. */
 function pieces(...texts: string[]): Response {
@@ -37,7 +38,10 @@ test('simultaneous queries are one request, and each has its response', async ()
   const [bad, good] = await Promise.all([fetch('api/v1/series?since=1h', {}), fetch('api/v1/catalog', {})]);
   assert.deepEqual(asked, ['api/v1/answers?ask=series?since=1h&ask=catalog']);
   assert.deepEqual([bad.status, await bad.text()], [400, '{"error":"bad"}']);
-  assert.deepEqual([good.status, good.headers.get('ETag'), good.headers.get('Age'), await good.text()], [200, '"x"', '7', '{"n":"é"}']);
+  assert.deepEqual(
+    [good.status, good.headers.get('ETag'), good.headers.get('Age'), await good.text()],
+    [200, '"x"', '7', '{"n":"é"}'],
+  );
 });
 
 test('a single query, and a query with an ETag next to others, are sent separately', async () => {
@@ -50,7 +54,14 @@ test('a single query, and a query with an ETag next to others, are sent separate
     fetch('api/v1/view?id=1', {}),
     fetch('metrics', {}),
   ]);
-  assert.deepEqual(asked.sort(), ['api/v1/catalog', 'api/v1/pages', 'api/v1/series', 'api/v1/tree?since=1h', 'api/v1/view?id=1', 'metrics']);
+  assert.deepEqual(asked.sort(), [
+    'api/v1/catalog',
+    'api/v1/pages',
+    'api/v1/series',
+    'api/v1/tree?since=1h',
+    'api/v1/view?id=1',
+    'metrics',
+  ]);
 });
 
 test('a response that is not JSON ends the connection', async () => {
@@ -71,7 +82,13 @@ test('many queries are several requests', async () => {
     return pieces(Array.from({ length }, (_, i) => line(i, i)).join(''));
   });
   const responses = await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(`api/v1/top?limit=${i}`, {})));
-  assert.deepEqual(await Promise.all(responses.map(async (response) => Number(await response.text()))), [...Array(16).keys(), 0, 1, 2, 3]);
+  assert.deepEqual(await Promise.all(responses.map(async (response) => Number(await response.text()))), [
+    ...Array(16).keys(),
+    0,
+    1,
+    2,
+    3,
+  ]);
   assert.equal(asked.length, 2);
 });
 
@@ -79,12 +96,20 @@ test('an error of the request is the error of all its queries', async () => {
   const { fetch } = asking(() => new Response('{"error":"no"}', { status: 503, headers: { 'Retry-After': '5' } }));
   const responses = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
   for (const response of responses) {
-    assert.deepEqual([response.status, response.headers.get('Retry-After'), await response.text()], [503, '5', '{"error":"no"}']);
+    assert.deepEqual(
+      [response.status, response.headers.get('Retry-After'), await response.text()],
+      [503, '5', '{"error":"no"}'],
+    );
   }
 });
 
 test('missing responses at the end are errors, and so are unreadable ones', async () => {
-  for (const [reply, reason] of [[pieces(line(0, 1)), /closed the connection/], [pieces(`${line(0, 1)}{"ask":1,`), /closed the connection/], [pieces(`${line(0, 1)}{"ask":1,"status":200}\n{"n`), /closed the connection/], [pieces(`${line(0, 1)}<html>\n\n`), /JSON/]] as const) {
+  for (const [reply, reason] of [
+    [pieces(line(0, 1)), /closed the connection/],
+    [pieces(`${line(0, 1)}{"ask":1,`), /closed the connection/],
+    [pieces(`${line(0, 1)}{"ask":1,"status":200}\n{"n`), /closed the connection/],
+    [pieces(`${line(0, 1)}<html>\n\n`), /JSON/],
+  ] as const) {
     const { fetch } = asking(() => reply);
     const [first, second] = await Promise.allSettled([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
     assert.equal(first.status, 'fulfilled');
@@ -93,7 +118,9 @@ test('missing responses at the end are errors, and so are unreadable ones', asyn
 });
 
 test('a long response is requested separately', async () => {
-  const { fetch, asked } = asking((url) => (url.includes('answers') ? pieces(line(0, {}, 413) + line(1, 2)) : new Response('1')));
+  const { fetch, asked } = asking((url) =>
+    url.includes('answers') ? pieces(line(0, {}, 413) + line(1, 2)) : new Response('1'),
+  );
   const responses = await Promise.all([fetch('api/v1/top', {}), fetch('api/v1/catalog', {})]);
   assert.deepEqual(await Promise.all(responses.map(async (response) => Number(await response.text()))), [1, 2]);
   assert.deepEqual(asked, ['api/v1/answers?ask=top&ask=catalog', 'api/v1/top']);

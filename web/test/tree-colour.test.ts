@@ -42,7 +42,10 @@ test('text is legible on all fills, in both themes', () => {
 
 test('less is blue, more is orange, and the largest change has the strongest colour', () => {
   const tree = treeOf(responseOf({ a: [40_000, 0], b: [0, 20_000], c: [10_000, 10_000] }, 2, 2));
-  assert.deepEqual([1, 2, 3].map((node) => changeOf(tree, node)), [20, -10, 0]);
+  assert.deepEqual(
+    [1, 2, 3].map((node) => changeOf(tree, node)),
+    [20, -10, 0],
+  );
   for (const dark of [false, true]) {
     const colour = coloursOf(tree, 'change', dark);
     assert.equal(colour(1), changeColour(1, dark));
@@ -55,8 +58,14 @@ test('less is blue, more is orange, and the largest change has the strongest col
 });
 
 test('owners are recognized by locations', () => {
-  const owners = ['src/App.tsx', 'node_modules/@a/b/c.js', 'webpack/bootstrap', 'https://x.example/a.js', '970.js', '', 'app/page.tsx'].map(
-    (resource) => ownerOf({ resource }),
-  );
+  const owners = [
+    'src/App.tsx',
+    'node_modules/@a/b/c.js',
+    'webpack/bootstrap',
+    'https://x.example/a.js',
+    '970.js',
+    '',
+    'app/page.tsx',
+  ].map((resource) => ownerOf({ resource }));
   assert.deepEqual(owners, ['app', 'package', 'package', 'script', 'script', 'browser', 'app']);
 });

@@ -38,7 +38,13 @@ test('ends and totals of random trees match their subtrees', () => {
     let end = node + 1;
     while (end < tree.frame.length && tree.level[end]! > tree.level[node]!) end++;
     assert.equal(tree.end[node], end);
-    assert.equal(tree.total[node], tree.self.slice(node, end).reduce((a, b) => a + b, 0));
-    assert.equal(tree.baseTotal![node], tree.baseSelf!.slice(node, end).reduce((a, b) => a + b, 0));
+    assert.equal(
+      tree.total[node],
+      tree.self.slice(node, end).reduce((a, b) => a + b, 0),
+    );
+    assert.equal(
+      tree.baseTotal![node],
+      tree.baseSelf!.slice(node, end).reduce((a, b) => a + b, 0),
+    );
   }
 });

@@ -24,13 +24,27 @@ const recursive = () => treeOf(responseOf({ 'a b a': 1, 'a b a c': 2, 'a a': 4, 
 test('nested calls of the same function count once', () => {
   const tree = recursive();
   const rows = functionsOf(tree).map(({ frame, self, total }) => [tree.frames[frame]!.name, self, total]);
-  assert.deepEqual(rows, [['c', 26, 26], ['a', 5, 15], ['b', 0, 19], ['d', 0, 8]]);
+  assert.deepEqual(rows, [
+    ['c', 26, 26],
+    ['a', 5, 15],
+    ['b', 0, 19],
+    ['d', 0, 8],
+  ]);
 });
 
 test('functions that only the other side has are included', () => {
   const tree = treeOf(responseOf({ 'a b': [3, 4], 'a c': [0, 6] }));
-  const rows = functionsOf(tree).map(({ frame, total, baseSelf, baseTotal }) => [tree.frames[frame]!.name, total, baseSelf, baseTotal]);
-  assert.deepEqual(rows, [['b', 3, 4, 4], ['a', 3, 0, 10], ['c', 0, 6, 6]]);
+  const rows = functionsOf(tree).map(({ frame, total, baseSelf, baseTotal }) => [
+    tree.frames[frame]!.name,
+    total,
+    baseSelf,
+    baseTotal,
+  ]);
+  assert.deepEqual(rows, [
+    ['b', 3, 4, 4],
+    ['a', 3, 0, 10],
+    ['c', 0, 6, 6],
+  ]);
 });
 
 test('functions of random trees equal a naive computation', () => {

@@ -11,7 +11,10 @@ test('keys are computed as in the daemon', () => {
   const scheduled = frame('scheduleImmediateRootScheduleTask/scheduleMicrotask()', dom, 13579, 30);
   const cases: [key: string, stack: Parameters<typeof keyOf>[0]][] = [
     // The daemon returned trees for queries with these values of root.
-    ['fee78d6db3815891', [frame('performWorkUntilDeadline', 'node_modules/scheduler/cjs/scheduler.production.js', 121, 34)]],
+    [
+      'fee78d6db3815891',
+      [frame('performWorkUntilDeadline', 'node_modules/scheduler/cjs/scheduler.production.js', 121, 34)],
+    ],
     ['9527104424aad39a', [scheduled, frame('processRootScheduleInMicrotask', dom, 13456, 40)]],
     // These were computed with 64-bit integers.
     ['cbf29ce484222325', []],
@@ -36,7 +39,10 @@ test('the stack of a node in a subtree starts at the root of the whole tree', ()
   response.strings.push('top');
   response.root = [response.frames.name.push(response.strings.length - 1) - 1];
   const tree = treeOf(response);
-  assert.deepEqual(stackOf(tree, 2).map(({ name }) => name), ['top', 'c', 'd']);
+  assert.deepEqual(
+    stackOf(tree, 2).map(({ name }) => name),
+    ['top', 'c', 'd'],
+  );
   assert.equal(nodeWith(tree, keyAt(tree, 2)), 2);
 });
 

@@ -51,7 +51,14 @@ test('matches wrap around at the ends', () => {
   const found = find(treeOf(responseOf({ 'a x': 1, 'b x': 2, 'c x': 4 })), searchOf('x'));
   assert.deepEqual(found.nodes, [2, 4, 6]);
   const cases: [from: number, forward: boolean, to: number][] = [
-    [0, true, 2], [2, true, 4], [3, true, 4], [6, true, 2], [0, false, 6], [2, false, 6], [3, false, 2], [6, false, 4],
+    [0, true, 2],
+    [2, true, 4],
+    [3, true, 4],
+    [6, true, 2],
+    [0, false, 6],
+    [2, false, 6],
+    [3, false, 2],
+    [6, false, 4],
   ];
   for (const [from, forward, to] of cases) assert.equal(nextMatch(found, from, forward), to, `${from} ${forward}`);
   assert.equal(nextMatch({ ...found, nodes: [] }, 0, true), -1);

@@ -10,7 +10,9 @@ import { responseOf, randomResponse } from './synthetic.ts';
 function textOf(tree: Tree): string {
   let text = '';
   for (let node = 1; node < tree.frame.length; node++) {
-    text += `${'.'.repeat(tree.level[node]! - 1)}${tree.frames[tree.frame[node]!]!.name} ${tree.self[node]}/${tree.total[node]}\n`;
+    text +=
+      `${'.'.repeat(tree.level[node]! - 1)}${tree.frames[tree.frame[node]!]!.name} ` +
+      `${tree.self[node]}/${tree.total[node]}\n`;
   }
   return text;
 }
@@ -64,7 +66,8 @@ test('a shape identifies functions by keys', () => {
 
 test('(other) is queried by the key of its caller in the tree that the API returned', () => {
   const tree = treeOf(responseOf({ 'a b (other)': 1, 'a (other)': 3, '(other)': 5, 'c b (other)': 9 }));
-  const others = (of: Tree) => [...of.frame.keys()].filter((node) => keyOfOther(of, node)).map((node) => keyOfOther(of, node));
+  const others = (of: Tree) =>
+    [...of.frame.keys()].filter((node) => keyOfOther(of, node)).map((node) => keyOfOther(of, node));
   const keys = [keyAt(tree, 2), keyAt(tree, 1), keyAt(tree, 7)];
   assert.deepEqual(others(tree), keys);
   assert.deepEqual(others(mergeRecursion(tree)).sort(), keys.toSorted());

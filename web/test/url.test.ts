@@ -126,7 +126,10 @@ test('labels of the other side replace those with the same key', () => {
 
 test('a range of a few hours has points of minutes', () => {
   const at = (since: string, until = '') => fineStep({ since, until });
-  assert.deepEqual(['30m', '1h', '3h', '6h', '24h', '30d'].map((since) => at(since)), ['1m', '2m', '5m', '10m', undefined, undefined]);
+  assert.deepEqual(
+    ['30m', '1h', '3h', '6h', '24h', '30d'].map((since) => at(since)),
+    ['1m', '2m', '5m', '10m', undefined, undefined],
+  );
   assert.equal(at('2026-11-23T06:28:00Z', '2026-11-23T06:46:00Z'), '1m');
   assert.equal(at('2026-11-20', '2026-11-23'), undefined);
 });

@@ -60,7 +60,10 @@ const sentence = (of: Comparison) => verdictOf(of).sentence.replaceAll('\u00a0',
 
 test('functions that were not edited are summed up if an executed one was edited', () => {
   const change_ms = { value: -3.14159, low: -4, high: -2 };
-  assert.equal(notEdited({ functions: 1, changed: 0 }), '1 more function was not edited; none changed by more than noise.');
+  assert.equal(
+    notEdited({ functions: 1, changed: 0 }),
+    '1 more function was not edited; none changed by more than noise.',
+  );
   assert.equal(
     notEdited({ functions: 12, changed: 2, largest: { name: '' }, change_ms }),
     '12 more functions were not edited; 2 of them changed, by at most −3.14 ms (anonymous).',
@@ -93,7 +96,11 @@ test('a verdict has the change, its interval and the functions, and the explanat
   const browser_ms = { value: -1, low: -2, high: 0 };
   assert.match(
     explanation(comparison({ browser_ms, left_out_ms: 1 }).total),
-    /, \+2\.00 ms \(.*\) come from another mix of traffic in B, −1\.00 ms \(−2\.00 to 0\) from other browser versions, and \+1\.00 ms from traffic that only A has\.$/,
+    new RegExp(
+      String.raw`, \+2\.00 ms \(.*\) come from another mix of traffic in B, ` +
+        String.raw`−1\.00 ms \(−2\.00 to 0\) from other browser versions, ` +
+        String.raw`and \+1\.00 ms from traffic that only A has\.$`,
+    ),
   );
   assert.equal(explanation(comparison({ measured_ms: { a: 106, b: 124 } }).total), '');
 });
@@ -110,10 +117,18 @@ test('noise is reported as noise, and too few page views have no verdict', () =>
   noise.functions = [changeOf('new', 15.6)];
   assert.equal(
     sentence(noise),
-    'No clear change: +7.54 ms (+1.4 %), likely −15.9 to +31.0. A change of 9.50 ms would be found nine times out of ten. ' +
+    'No clear change: +7.54 ms (+1.4 %), likely −15.9 to +31.0. A change of 9.50 ms would be found nine times ' +
+      'out of ten. ' +
       '1 function changed clearly.',
   );
-  const unknown = { change_ms: { value: 20, low: 12, high: 28 }, mix_ms: null, browser_ms: null, left_out_ms: null, detectable_ms: null, relative: undefined };
+  const unknown = {
+    change_ms: { value: 20, low: 12, high: 28 },
+    mix_ms: null,
+    browser_ms: null,
+    left_out_ms: null,
+    detectable_ms: null,
+    relative: undefined,
+  };
   const few = comparison(
     { ...unknown, level: 0.95, status: 'too few views' },
     { enough: false, views: { a: 34, b: 1200 }, warnings: ['34 of 100'] },
@@ -132,15 +147,27 @@ test('releases are in the order in which they were first seen', () => {
     entry('/', 'A', '2026-11-01T12:00:00Z'),
     { ...entry('/', 'f', '2026-01-01T00:00:00Z'), kind: 'feature' as const },
   ];
-  assert.deepEqual(releasesOf({ entries }).map(({ name }) => name), ['B', 'A']);
-  assert.deepEqual(releasesOf({ entries }, '/').map(({ name }) => name), ['A', 'B']);
+  assert.deepEqual(
+    releasesOf({ entries }).map(({ name }) => name),
+    ['B', 'A'],
+  );
+  assert.deepEqual(
+    releasesOf({ entries }, '/').map(({ name }) => name),
+    ['A', 'B'],
+  );
 });
 
 test('markers have a text where there is room, with the number of those without one', () => {
   const markers = [1, 2, 3, 500, 999, 2000].map((time) => ({ time, name: `r${time}` }));
   const places = placed(markers, 0, 1000, 700);
-  assert.deepEqual(places.map(({ label }) => label), ['', '', 'r3 +2', 'r500', 'r999']);
-  assert.deepEqual(places.map(({ right }) => right), [false, false, false, false, true]);
+  assert.deepEqual(
+    places.map(({ label }) => label),
+    ['', '', 'r3 +2', 'r500', 'r999'],
+  );
+  assert.deepEqual(
+    places.map(({ right }) => right),
+    [false, false, false, false, true],
+  );
 });
 
 test('a change against the previous period is certain if its interval excludes 0', () => {
@@ -171,7 +198,10 @@ test('histograms keep all page views', () => {
   const bars = Array.from({ length: 100 }, (_, i) => ({ low_ms: i * 4, high_ms: i * 4 + 4, count: i }));
   bars.push({ low_ms: 9000, high_ms: 9100, count: 3 });
   const bins = binned(bars, 30, 200);
-  assert.equal(bins.reduce((sum, bin) => sum + bin.count, 0), 99 * 50 + 3);
+  assert.equal(
+    bins.reduce((sum, bin) => sum + bin.count, 0),
+    99 * 50 + 3,
+  );
   assert.ok(bins.length <= 32);
   assert.equal(bins.at(-1)?.high_ms, 9100);
   assert.deepEqual(binned([], 30, 0), []);
@@ -183,7 +213,13 @@ test('owners are summed up by kind', () => {
   assert.deepEqual(owners.map(kindOf), ['app', 'framework', 'third-party', 'team']);
   const owner = (name: string, self_us: number, reach: number) => ({ name, self_us, total_us: 0, samples: 0, reach });
   const rows = byKind([owner('(framework a)', 1000, 5), owner('(framework b)', 3000, 2), owner('(app)', 500, 1)], 10);
-  assert.deepEqual(rows.map(({ kind, ms, reach }) => [kind, ms, reach]), [['framework', 0.4, 5], ['app', 0.05, 1]]);
+  assert.deepEqual(
+    rows.map(({ kind, ms, reach }) => [kind, ms, reach]),
+    [
+      ['framework', 0.4, 5],
+      ['app', 0.05, 1],
+    ],
+  );
 });
 
 // The comparisons are generated by the package that also compares in the daemon. The test judges
@@ -192,8 +228,14 @@ test('no sentence contradicts the numbers of a random comparison', () => {
   const folder = mkdtempSync(join(tmpdir(), 'comparisons-'));
   const file = join(folder, 'comparisons.jsonl');
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  execFileSync('go', ['test', './query/compare', '-run', '^TestRules$', '-comparisons', file], { cwd: root, stdio: 'inherit' });
-  const all = readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Comparison);
+  execFileSync('go', ['test', './query/compare', '-run', '^TestRules$', '-comparisons', file], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  const all = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Comparison);
   rmSync(folder, { recursive: true });
   assert.equal(all.length, 1000);
   const said = new Map<string, number>();
@@ -210,8 +252,12 @@ test('no sentence contradicts the numbers of a random comparison', () => {
     const { mean_ms, relative } = one.total;
     const size = 1 + mean_ms.a + mean_ms.b;
     assert.ok(Math.abs(mean_ms.b - mean_ms.a - estimate.value) < 1e-6 * size, why);
-    assert.ok(relative == undefined || (relative >= -1 && Math.abs(relative * mean_ms.a - estimate.value) < 1e-6 * size), why);
-    if (sure.includes(status)) assert.ok(apart(estimate) && (estimate.value > 0) == (status == 'slower' || status == 'new'), why);
+    assert.ok(
+      relative == undefined || (relative >= -1 && Math.abs(relative * mean_ms.a - estimate.value) < 1e-6 * size),
+      why,
+    );
+    if (sure.includes(status))
+      assert.ok(apart(estimate) && estimate.value > 0 == (status == 'slower' || status == 'new'), why);
     if (status == 'within noise') assert.ok(!apart(estimate) && estimate.low != undefined, why);
     if (estimate.low == undefined) assert.match(text, /no interval is known/, why);
     assert.doesNotMatch(text, /NaN|undefined|null|Infinity/, why);

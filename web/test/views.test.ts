@@ -40,7 +40,10 @@ test('the list has the page views of the API, with links to them', async () => {
   const table = page.getByRole('table', { name: 'Page views' });
   await table.waitFor();
   for (const entry of list) {
-    const row = await table.getByRole('row').filter({ has: page.getByRole('link', { name: `p${entry.quantile * 100}`, exact: true }) }).innerText();
+    const row = await table
+      .getByRole('row')
+      .filter({ has: page.getByRole('link', { name: `p${entry.quantile * 100}`, exact: true }) })
+      .innerText();
     assert.ok(row.includes(Math.round(entry.time_ms).toString()), `${entry.time_ms} ms: ${row}`);
     assert.ok(row.includes(entry.labels!.device!) && row.includes('Chrome 150') && row.includes('r1'), row);
     assert.ok(row.includes(`${entry.long_task_count} · `), row);
@@ -113,8 +116,14 @@ test('routes, features, phases and unsampled periods are at their times', async 
     const all = await page.getByRole('group', { name }).getByRole('button').all();
     return Promise.all(all.map((bar) => bar.getAttribute('aria-label')));
   };
-  await page.getByRole('group', { name: /^Routes/ }).getByRole('button', { name: /^\/visit\/next/ }).waitFor(); // before, it has only the first trace
-  assert.deepEqual(await lane(/^Routes/), ['/visit, 400.0 ms, from 0.0 ms on', '/visit/next, 610.0 ms, from 400.0 ms on']);
+  await page
+    .getByRole('group', { name: /^Routes/ })
+    .getByRole('button', { name: /^\/visit\/next/ })
+    .waitFor(); // before, it has only the first trace
+  assert.deepEqual(await lane(/^Routes/), [
+    '/visit, 400.0 ms, from 0.0 ms on',
+    '/visit/next, 610.0 ms, from 400.0 ms on',
+  ]);
   assert.deepEqual(await lane(/^Features/), ['search, 150.0 ms, from 50.0 ms on']);
   assert.deepEqual(await lane(/^Phases/), ['load, 300.0 ms, from 0.0 ms on']);
   const unsampled = page.locator('.time-unsampled');
@@ -123,7 +132,10 @@ test('routes, features, phases and unsampled periods are at their times', async 
   const [{ start_us, end_us }] = view.unsampled as [{ start_us: number; end_us: number }];
   const box = (await unsampled.first().boundingBox())!;
   const scale = chart.width / view.end_us;
-  assert.ok(Math.abs(box.x - chart.x - start_us * scale) < 1 && Math.abs(box.width - (end_us - start_us) * scale) < 1, JSON.stringify({ box, chart }));
+  assert.ok(
+    Math.abs(box.x - chart.x - start_us * scale) < 1 && Math.abs(box.width - (end_us - start_us) * scale) < 1,
+    JSON.stringify({ box, chart }),
+  );
   await tab.close();
 });
 
@@ -192,7 +204,10 @@ test('a wheel, the strip, a bar and the history of the browser change the visibl
   await page.reload();
   await page.locator('.time-window').waitFor();
   const seen = (await page.locator('.time-window').boundingBox())!;
-  assert.ok(Math.abs(seen.x - strip.x - strip.width / 4) < 4 && Math.abs(seen.width - strip.width / 4) < 6, JSON.stringify({ seen, strip }));
+  assert.ok(
+    Math.abs(seen.x - strip.x - strip.width / 4) < 4 && Math.abs(seen.width - strip.width / 4) < 6,
+    JSON.stringify({ seen, strip }),
+  );
   await tab.close();
 });
 
@@ -225,10 +240,21 @@ test('the calls are also rows', async () => {
   await tab.close();
 });
 
-for (const [name, path] of [['list', () => 'views?page=/cart'], ['view', async () => (await heaviest('/visit')).path], ['rows', async () => `${(await heaviest('/visit')).path}&view=both`]] as const) {
+for (const [name, path] of [
+  ['list', () => 'views?page=/cart'],
+  ['view', async () => (await heaviest('/visit')).path],
+  ['rows', async () => `${(await heaviest('/visit')).path}&view=both`],
+] as const) {
   test(`${name}: axe finds no violations in both themes, and it is not wider than the window`, async () => {
-    for (const [colorScheme, width] of [['light', 1280], ['dark', 360]] as const) {
-      const tab = await Tab.open(shop.url, await path(), { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 360],
+    ] as const) {
+      const tab = await Tab.open(shop.url, await path(), {
+        colorScheme,
+        viewport: { width, height: 800 },
+        bypassCSP: true,
+      });
       await tab.settled();
       await axeFindsNothing(tab.page);
       await isNotWide(tab.page);
@@ -244,7 +270,12 @@ test('hostile names are shown unchanged', async () => {
   await page.getByRole('treegrid').getByText('</script><img').first().waitFor();
   await page.getByRole('table').getByText('</script><img').first().waitFor();
   assert.equal(await page.locator('img').count(), 0);
-  await page.getByRole('table').getByRole('row').filter({ hasText: '</script>' }).getByRole('button', { name: 'Find' }).click();
+  await page
+    .getByRole('table')
+    .getByRole('row')
+    .filter({ hasText: '</script>' })
+    .getByRole('button', { name: 'Find' })
+    .click();
   await page.getByText(/^1 match/).waitFor();
   assert.ok(hostile.length > 8000);
   await tab.close();
@@ -265,7 +296,7 @@ test('a user without the permission sees no links, and gets a remedy', async () 
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByText('Time per page view').first().waitFor();
   await tab.settled();
-  assert.equal(await page.getByRole('link', { name: 'Audience', exact: true }).count() > 0, true);
+  assert.equal((await page.getByRole('link', { name: 'Audience', exact: true }).count()) > 0, true);
   assert.equal(await page.getByRole('link', { name: 'Page views', exact: true }).count(), 0);
   await page.goto(`${guarded.url}/views?page=/cart`);
   await page.getByText('needs a permission of its own').waitFor();

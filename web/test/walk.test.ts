@@ -7,7 +7,6 @@ import { Daemon, endAll, Tab } from './daemon.ts';
 import { sendShop } from './shop.ts';
 import { randomOf } from './synthetic.ts';
 
-
 /** The number of steps and the seed: SEED=7 STEPS=1000 npm test. */
 const steps = Number(process.env.STEPS ?? 30);
 const seed = Number(process.env.SEED ?? 1);
@@ -18,7 +17,28 @@ after(endAll);
 const targets = 'a[href]:not([target]), button, select, input, summary, canvas, [role=treegrid], tbody tr';
 
 const texts = ['draw', '/(/', '/a|m/', '</script>', '\u202e', '', 'a'.repeat(300), '(', '99999999'];
-const keys = ['Enter', 'Escape', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'w', 'a', 's', 'd', 'c', 'm', 'n', 'p', '/', '?', 'Home', 'End', 'Tab', 'Backspace'];
+const keys = [
+  'Enter',
+  'Escape',
+  'ArrowDown',
+  'ArrowUp',
+  'ArrowLeft',
+  'ArrowRight',
+  'w',
+  'a',
+  's',
+  'd',
+  'c',
+  'm',
+  'n',
+  'p',
+  '/',
+  '?',
+  'Home',
+  'End',
+  'Tab',
+  'Backspace',
+];
 
 /** Texts that no number, name or state may be. */
 const wrong = /\b(NaN|undefined|Infinity|null)\b|\[object |\$\{/;
@@ -28,7 +48,9 @@ async function act(page: Page, target: Locator, random: () => number): Promise<s
   const tag = await target.evaluate((element) => element.tagName.toLowerCase() + (element.getAttribute('type') ?? ''));
   const timeout = 2_000;
   if (tag == 'select') {
-    const values = await target.evaluate((element) => [...(element as HTMLSelectElement).options].map(({ value }) => value));
+    const values = await target.evaluate((element) =>
+      [...(element as HTMLSelectElement).options].map(({ value }) => value),
+    );
     const value = pick(values);
     await target.selectOption(value, { timeout });
     return `choose ${value}`;
@@ -39,10 +61,15 @@ async function act(page: Page, target: Locator, random: () => number): Promise<s
     if (random() < 0.5) await page.keyboard.press('Enter');
     return `type ${text.slice(0, 20)}`;
   }
-  const name = (await target.evaluate((element) => element.getAttribute('aria-label') ?? element.textContent ?? '')).trim().slice(0, 50);
+  const name = (await target.evaluate((element) => element.getAttribute('aria-label') ?? element.textContent ?? ''))
+    .trim()
+    .slice(0, 50);
   const button = random() < 0.1 ? 'right' : 'left';
   const box = (await target.boundingBox())!;
-  const position = { x: Math.max(1, box.width * random() - 1), y: Math.max(1, Math.min(box.height, 300) * random() - 1) };
+  const position = {
+    x: Math.max(1, box.width * random() - 1),
+    y: Math.max(1, Math.min(box.height, 300) * random() - 1),
+  };
   await target.click({ timeout, button, position: tag == 'canvas' ? position : undefined });
   if (tag != 'canvas' && random() < 0.8) return `click ${name}`;
   const pressed = Array.from({ length: 3 }, () => pick(keys));
@@ -54,7 +81,11 @@ async function act(page: Page, target: Locator, random: () => number): Promise<s
 async function look(page: Page): Promise<{ heading: string; wrong: string[] }> {
   const said = await page.locator('body').innerText();
   const lines = said.split('\n').filter((line) => wrong.test(line) && !line.includes('aggregate'));
-  const heading = await page.locator('h1').first().innerText({ timeout: 5_000 }).catch(() => '');
+  const heading = await page
+    .locator('h1')
+    .first()
+    .innerText({ timeout: 5_000 })
+    .catch(() => '');
   return { heading, wrong: lines };
 }
 
@@ -63,7 +94,12 @@ test(`${steps} random steps with seed ${seed}`, async (t) => {
   await sendShop(daemon);
   await daemon.sendSamples();
   const random = randomOf(seed);
-  const tab = await Tab.open(daemon.url, '', { viewport: { width: random() < 0.3 ? 360 : 1280, height: 900 } }, /status of 40[04]|Clipboard|clipboard/);
+  const tab = await Tab.open(
+    daemon.url,
+    '',
+    { viewport: { width: random() < 0.3 ? 360 : 1280, height: 900 } },
+    /status of 40[04]|Clipboard|clipboard/,
+  );
   const { page } = tab;
   const done: string[] = [];
   const told = () => `${done.slice(-8).join('\n')}\n${page.url()}`;

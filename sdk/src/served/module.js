@@ -18,10 +18,21 @@ visit.$part = (name, integrity, of) => {
   const onerror = () => visit.$view.$profiler?.stop(); // otherwise it would run until the page is closed
   const onload = () => import(href).then((part) => part.default(of)).catch(onerror);
   // SVG documents have no head.
-  const link = Object.assign(document.createElement('link'), { rel: 'modulepreload', href, integrity, onload, onerror });
+  const link = Object.assign(document.createElement('link'), {
+    rel: 'modulepreload',
+    href,
+    integrity,
+    onload,
+    onerror,
+  });
   (document.head ?? document.children[0]).append(link);
 };
 
 /** @param {Options} options */
 export const start = (options) =>
-  begin(options, () => (self.requestIdleCallback ?? setTimeout)(guard(() => visit.$part('rest', REST, visit)), { timeout: 1000 }));
+  begin(options, () =>
+    (self.requestIdleCallback ?? setTimeout)(
+      guard(() => visit.$part('rest', REST, visit)),
+      { timeout: 1000 },
+    ),
+  );

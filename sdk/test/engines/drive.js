@@ -24,7 +24,11 @@ const clickAt = (x, y) => [
   {
     type: 'pointer',
     id: 'mouse',
-    actions: [{ type: 'pointerMove', x, y, duration: 0 }, { type: 'pointerDown', button: 0 }, { type: 'pointerUp', button: 0 }],
+    actions: [
+      { type: 'pointerMove', x, y, duration: 0 },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ],
   },
 ];
 
@@ -62,7 +66,11 @@ export async function firefox() {
     click: (x, y) => call('input.performActions', { context, actions: clickAt(x, y) }),
     evaluate: async (expression) => {
       const text = `JSON.stringify(${expression})`;
-      const { result, exceptionDetails } = await call('script.evaluate', { expression: text, target: { context }, awaitPromise: true });
+      const { result, exceptionDetails } = await call('script.evaluate', {
+        expression: text,
+        target: { context },
+        awaitPromise: true,
+      });
       if (exceptionDetails) throw new Error(exceptionDetails.text);
       return result.value && JSON.parse(result.value);
     },
@@ -104,7 +112,10 @@ export async function webkit() {
     back: () => call('POST', `${session}/back`, {}),
     click: (x, y) => call('POST', `${session}/actions`, { actions: clickAt(x, y) }),
     evaluate: async (expression) => {
-      const text = await call('POST', `${session}/execute/sync`, { script: `return JSON.stringify(${expression})`, args: [] });
+      const text = await call('POST', `${session}/execute/sync`, {
+        script: `return JSON.stringify(${expression})`,
+        args: [],
+      });
       return text && JSON.parse(text);
     },
     end: async () => {

@@ -21,7 +21,10 @@ function record(share, interval) {
   const dir = mkdtempSync(join(tmpdir(), 'profile-'));
   try {
     const checked = join(dir, 'checked.js');
-    writeFileSync(checked, share < 1 ? source.slice(first, source.indexOf('\nfunction ', share * source.length)) : source);
+    writeFileSync(
+      checked,
+      share < 1 ? source.slice(first, source.indexOf('\nfunction ', share * source.length)) : source,
+    );
     const { status, signal } = spawnSync(process.execPath, [
       ...['--max-old-space-size=8192', '--cpu-prof', '--cpu-prof-interval', String(interval), '--cpu-prof-dir', dir],
       ...[join(lib, 'tsc.js'), '--allowJs', '--checkJs', '--noEmit', '--skipLibCheck', checked],
@@ -33,7 +36,9 @@ function record(share, interval) {
     rmSync(dir, { recursive: true });
   }
   const { size } = statSync(file);
-  console.error(`${(100 * share).toFixed()} % of the source, a sample every ${interval} µs: ${(size / 1e6).toFixed(1)} MB`);
+  console.error(
+    `${(100 * share).toFixed()} % of the source, a sample every ${interval} µs: ${(size / 1e6).toFixed(1)} MB`,
+  );
   return size;
 }
 

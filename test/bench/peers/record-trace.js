@@ -48,7 +48,15 @@ async function work(ms, files) {
       getNewLine: () => '\n',
       writeFile() {},
     };
-    const options = { allowJs: true, checkJs: true, target: ts.ScriptTarget.ES2022, noLib: false, types: [], noEmit: false, outDir: 'out' };
+    const options = {
+      allowJs: true,
+      checkJs: true,
+      target: ts.ScriptTarget.ES2022,
+      noLib: false,
+      types: [],
+      noEmit: false,
+      outDir: 'out',
+    };
     const program = ts.createProgram([name], options, host);
     const found = ts.getPreEmitDiagnostics(program).length;
     program.emit();
@@ -98,13 +106,21 @@ try {
     await page.route('http://bench.test/**', (route) =>
       route.request().url().endsWith('.js')
         ? route.fulfill({ contentType: 'text/javascript', body: source })
-        : route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>bench</title><body><script src="typescript.js"></script>' }),
+        : route.fulfill({
+            contentType: 'text/html',
+            body: '<!doctype html><title>bench</title><body><script src="typescript.js"></script>',
+          }),
     );
     await page.goto('http://bench.test/');
     const cdp = await context.newCDPSession(page); // so that the trace has the URL of the page
     await cdp.send('Tracing.start', {
       transferMode: 'ReturnAsStream',
-      traceConfig: { recordMode: 'recordUntilFull', traceBufferSizeInKb: 1_200_000, includedCategories: categories, excludedCategories: ['*'] },
+      traceConfig: {
+        recordMode: 'recordUntilFull',
+        traceBufferSizeInKb: 1_200_000,
+        includedCategories: categories,
+        excludedCategories: ['*'],
+      },
     });
     const rounds = await page.evaluate(`(${work})(${ms}, ${JSON.stringify(files)})`);
     const complete = once(cdp, 'Tracing.tracingComplete');

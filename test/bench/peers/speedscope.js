@@ -10,12 +10,20 @@ import { measure } from './measure.js';
 const release = join(dirname(createRequire(import.meta.url).resolve('speedscope/package.json')), 'dist', 'release');
 const name = readdirSync(release).find((file) => /^speedscope-\w+\.js$/.test(file));
 const script = String(readFileSync(join(release, name)));
-const importer = /async function ([\w$]+)\(\w+,\w+\)\{return\(await [\w$]+\)\.importProfilesFromArrayBuffer\(/.exec(script)?.[1];
+const importer = /async function ([\w$]+)\(\w+,\w+\)\{return\(await [\w$]+\)\.importProfilesFromArrayBuffer\(/.exec(
+  script,
+)?.[1];
 const opens = script.lastIndexOf('console.log(`speedscope v');
 if (!importer || opens < 0) throw new Error(`${name} has changed`);
 
 // Objects that the script uses before it opens the page.
-const element = () => ({ style: {}, setAttribute() {}, appendChild() {}, addEventListener() {}, getContext: () => null });
+const element = () => ({
+  style: {},
+  setAttribute() {},
+  appendChild() {},
+  addEventListener() {},
+  getContext: () => null,
+});
 Object.assign(globalThis, {
   window: globalThis,
   location: { hash: '', protocol: 'http:' },
@@ -31,6 +39,9 @@ console.log = console.warn = () => {}; // it logs the detected format
 await measure(async (data, file) => {
   // Traces are recognized by the name that DevTools gives them.
   const called = file.endsWith('.cpuprofile') ? file : 'Trace-20261121T120000.json';
-  const group = await globalThis.importProfiles(called, data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
+  const group = await globalThis.importProfiles(
+    called,
+    data.buffer.slice(data.byteOffset, data.byteOffset + data.length),
+  );
   return group?.profiles.reduce((sum, profile) => sum + profile.getTotalNonIdleWeight(), 0);
 });

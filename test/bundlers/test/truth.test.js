@@ -25,14 +25,19 @@ test('functions are at the positions that Chromium reports', async () => {
 });
 
 test('functions of TypeScript and Vue', () => {
-  const found = (text, file) => functions(text, file).map(({ line, column, name, kind }) => `${line}:${column} ${name} ${kind}`);
-  assert.deepEqual(found('function f(a: string): void;\nfunction f<T>(a: T) {}\nconst g = (<T,>(a: T) => a) as any;', 'a.ts'), [
-    '2:14 f FunctionDeclaration',
-    '3:12 g ArrowFunctionExpression',
-  ]);
-  assert.deepEqual(found('<template><a b="() => 1"/></template>\n<script setup lang="ts">\nconst h = (a: number) => a;\n</script>', 'a.vue'), [
-    '3:11 h ArrowFunctionExpression',
-  ]);
+  const found = (text, file) =>
+    functions(text, file).map(({ line, column, name, kind }) => `${line}:${column} ${name} ${kind}`);
+  assert.deepEqual(
+    found('function f(a: string): void;\nfunction f<T>(a: T) {}\nconst g = (<T,>(a: T) => a) as any;', 'a.ts'),
+    ['2:14 f FunctionDeclaration', '3:12 g ArrowFunctionExpression'],
+  );
+  assert.deepEqual(
+    found(
+      '<template><a b="() => 1"/></template>\n<script setup lang="ts">\nconst h = (a: number) => a;\n</script>',
+      'a.vue',
+    ),
+    ['3:11 h ArrowFunctionExpression'],
+  );
 });
 
 for (const [name, text, expected] of [
@@ -42,7 +47,11 @@ for (const [name, text, expected] of [
   ['an arrow that gives an object', '() => ({ a })', '() =>(__f(1), ({ a }))'],
   ['arrows in arrows', 'a => b => c', 'a =>(__f(1), b =>(__f(2), c))'],
   ['a comment before the body', '(a /* => */) => a', '(a /* => */) =>(__f(1), a)'],
-  ['members', 'class A { #b() {} get c() { return 1 } static d = () => 1 }', 'class A { #b() {__f(1);} get c() {__f(2); return 1 } static d = () =>(__f(3), 1) }'],
+  [
+    'members',
+    'class A { #b() {} get c() { return 1 } static d = () => 1 }',
+    'class A { #b() {__f(1);} get c() {__f(2); return 1 } static d = () =>(__f(3), 1) }',
+  ],
 ]) {
   test(`a marker in ${name}`, () => assert.equal(marked(text), expected));
 }
@@ -61,7 +70,8 @@ for (const [name, text, expected] of [
   ['a function inside alone', 'function wrapper() { !function () { __f(8) }() }', undefined],
   ['a module', 'function wrapper(e) { e.exports = 1; __f(8) }', undefined],
 ]) {
-  test(`the function of ${name}`, () => assert.equal(markerOf(functions(text, 'a.js').find(({ node }) => node).node), expected));
+  test(`the function of ${name}`, () =>
+    assert.equal(markerOf(functions(text, 'a.js').find(({ node }) => node).node), expected));
 }
 
 test('unchanged functions keep their numbers', () => {
@@ -94,7 +104,15 @@ test('functions of two releases', () => {
 });
 
 test('the truth about a script', () => {
-  const original = { file: 'src/a.ts', line: 3, column: 9, name: 'sortRows', class: '', kind: 'FunctionDeclaration', text: '' };
+  const original = {
+    file: 'src/a.ts',
+    line: 3,
+    column: 9,
+    name: 'sortRows',
+    class: '',
+    kind: 'FunctionDeclaration',
+    text: '',
+  };
   const truth = { 'a.js': truthOf('var e=()=>e,t=function(){__f(7)}', 'a.js', new Map([[7, original]])) };
   assert.deepEqual(truth['a.js'], [
     [1, 7, 'e'],

@@ -12,7 +12,16 @@ import { functions } from '../truth/functions.js';
 
 /** Functions of the apps that must have their names with every bundler. */
 const own = {
-  app: ['sortRows', 'merge', 'Grid', 'RowStore.#index', 'get RowStore.tonnes', 'useViewport', 'installListeners', 'List/useEffect()'],
+  app: [
+    'sortRows',
+    'merge',
+    'Grid',
+    'RowStore.#index',
+    'get RowStore.tonnes',
+    'useViewport',
+    'installListeners',
+    'List/useEffect()',
+  ],
   vue: ['climateOf', 'Noise.#step', 'rowsInView', 'toTop', 'loadStations', 'watch()'],
 };
 
@@ -57,7 +66,10 @@ for (const which of builds.filter(({ large }) => !large || process.env.ALL)) {
     await t.test('upload takes them', async () => {
       const report = JSON.parse(await run('UPLOAD', '--dry-run', '--format', 'json', dist));
       const problems = [...report.problems, ...report.scripts.flatMap(({ problems }) => problems)];
-      assert.deepEqual(problems.filter(({ kind }) => !known[which.name]?.includes(kind)), []);
+      assert.deepEqual(
+        problems.filter(({ kind }) => !known[which.name]?.includes(kind)),
+        [],
+      );
       const tables = report.scripts.flatMap(({ table }) => table ?? []);
       const all = tables.reduce((sum, { functions }) => sum + functions, 0);
       const share = tables.reduce((sum, { functions, named }) => sum + functions * named, 0) / all;
@@ -69,7 +81,11 @@ for (const which of builds.filter(({ large }) => !large || process.env.ALL)) {
       await writeFile(trace, JSON.stringify(await traceOfAll(dist, which.base)));
       const folded = await run('AGGREGATE', '--maps', dist, '--format', 'folded', trace);
       const names = new Set(Array.from(folded.matchAll(/^(.+) \(src\/\S+:\d+:\d+\) \d+$/gm), ([, name]) => name));
-      assert.deepEqual(own[which.app].filter((name) => !names.has(name)), [], 'without their names');
+      assert.deepEqual(
+        own[which.app].filter((name) => !names.has(name)),
+        [],
+        'without their names',
+      );
     });
   });
 }

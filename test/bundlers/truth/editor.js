@@ -42,20 +42,30 @@ const markedIn = (file, text) => functions(text, file).filter(({ node }) => node
 /** Editors of a function. They return changes, or undefined if they cannot change it. */
 const edits = {
   literal({ node, random }) {
-    const found = own(node).filter(({ type, above }) => /^(Numeric|String)Literal$/.test(type) && !isMarker(above) && !/^(JSX|Import|TS)/.test(above.type) && above.key?.type != type);
+    const found = own(node).filter(
+      ({ type, above }) =>
+        /^(Numeric|String)Literal$/.test(type) &&
+        !isMarker(above) &&
+        !/^(JSX|Import|TS)/.test(above.type) &&
+        above.key?.type != type,
+    );
     const chosen = found[random(found.length)];
     if (!chosen) return;
     const { start, end, value } = chosen;
     return [{ start, end, by: typeof value == 'number' ? String(value + 1) : JSON.stringify(`${value} x`) }];
   },
   statement: ({ node, number }) => first(node, `globalThis.e${number} = ${number}`),
-  call: ({ node, number }) => first(node, `[${number}].forEach((x) =>(${markerName}(${number}), globalThis.d${number} = x))`),
+  call: ({ node, number }) =>
+    first(node, `[${number}].forEach((x) =>(${markerName}(${number}), globalThis.d${number} = x))`),
   remove({ node, above }) {
     if (!/^(ArrowFunction|Function)Expression$/.test(node.type) || !above.arguments?.includes(node)) return;
     if (markedBelow(node) > 1) return;
     return [{ start: node.start, end: node.end, by: 'Object' }];
   },
-  comment: ({ node, number }) => node.body.type == 'BlockStatement' && [{ start: node.body.start + 1, by: number % 2 ? `/* note ${number} */` : `\n    // note ${number}\n` }],
+  comment: ({ node, number }) =>
+    node.body.type == 'BlockStatement' && [
+      { start: node.body.start + 1, by: number % 2 ? `/* note ${number} */` : `\n    // note ${number}\n` },
+    ],
   white: ({ node, text, file }) =>
     !file.endsWith('.vue') &&
     spaces(text, file)
@@ -82,11 +92,19 @@ const fileEdits = {
     const at = functions[random(functions.length)];
     const call = at && first(at.node, `globalThis.c = added${number}(globalThis.c)`);
     if (!call) return;
-    return [...call, { start: text.length, by: `\nfunction added${number}(x) {${markerName}(${number});globalThis.a = x;return [x, x * ${number}];}\n` }];
+    return [
+      ...call,
+      {
+        start: text.length,
+        by: `\nfunction added${number}(x) {${markerName}(${number});globalThis.a = x;return [x, x * ${number}];}\n`,
+      },
+    ];
   },
   reorder({ file, text, tree, random }) {
     if (file.endsWith('.vue')) return;
-    const found = tree.body.filter(({ type, declaration }) => type == 'FunctionDeclaration' || declaration?.type == 'FunctionDeclaration');
+    const found = tree.body.filter(
+      ({ type, declaration }) => type == 'FunctionDeclaration' || declaration?.type == 'FunctionDeclaration',
+    );
     if (found.length < 2) return;
     const i = random(found.length - 1);
     const [a, b] = [found[i], found[i + 1]];
@@ -105,7 +123,10 @@ const fileEdits = {
       { start: 0, by: `import { ${chosen.id.name} } from './${to.replace(/\.\w+$/, '')}';\n` },
       { start: chosen.start, end: chosen.end, by: '' },
     ];
-    return Object.assign(changes, { file: file.replace(/[^/]+$/, to), content: `export ${text.slice(chosen.start, chosen.end)}\n` });
+    return Object.assign(changes, {
+      file: file.replace(/[^/]+$/, to),
+      content: `export ${text.slice(chosen.start, chosen.end)}\n`,
+    });
   },
 };
 
@@ -138,17 +159,30 @@ function first(node, by) {
 
 /** Returns white space with a line end between tokens. */
 function spaces(text, file) {
-  const { tokens } = parse(text, { sourceType: 'module', plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])], tokens: true });
+  const { tokens } = parse(text, {
+    sourceType: 'module',
+    plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])],
+    tokens: true,
+  });
   const found = [];
   tokens.forEach(({ start }, i) => {
     const before = tokens[i - 1];
-    if (!before || before.type.label == 'jsxText' || tokens[i].type.label == 'jsxText' || before.type.label == 'template') return;
+    if (
+      !before ||
+      before.type.label == 'jsxText' ||
+      tokens[i].type.label == 'jsxText' ||
+      before.type.label == 'template'
+    )
+      return;
     if (/^\s*\n\s*$/.test(text.slice(before.end, start))) found.push({ start: before.end, end: start });
   });
   return found;
 }
 
-const treeOf = (text, file) => (file.endsWith('.vue') ? { body: [] } : parse(text, { sourceType: 'module', plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])] }).program);
+const treeOf = (text, file) =>
+  file.endsWith('.vue')
+    ? { body: [] }
+    : parse(text, { sourceType: 'module', plugins: ['typescript', ...(file.endsWith('x') ? ['jsx'] : [])] }).program;
 
 /**
  * Edits sources randomly.
@@ -179,7 +213,8 @@ export function edited(sources, seed, count) {
       const fn = all[random(all.length)];
       if (!fn || changed.has(markerOf(fn.node))) continue;
       let above = {};
-      for (const pair of walk(tree)) if (pair.node.start == fn.node.start && pair.node.type == fn.node.type) above = pair.above ?? {};
+      for (const pair of walk(tree))
+        if (pair.node.start == fn.node.start && pair.node.type == fn.node.type) above = pair.above ?? {};
       changes = edits[kind]({ ...fn, above, file, text, tree, number, random });
       if (changes) changed.add(markerOf(fn.node));
       what += `:${fn.line} ${fn.name}`;

@@ -21,8 +21,19 @@ import { markerOf } from './marker.js';
 export function textsOf(text, file) {
   const code = file.endsWith('.vue') ? scriptsOf(text) : text;
   const plugins = [...(file.endsWith('.js') ? [] : ['typescript']), ...(file.endsWith('x') ? ['jsx'] : [])];
-  const { tokens } = parse(code, { sourceType: 'unambiguous', plugins, tokens: true, allowReturnOutsideFunction: true });
-  const words = tokens.filter(({ type }) => type.label).map(({ start, end, type }) => ({ start, end, word: type.label == 'jsxText' ? code.slice(start, end).replace(/\s+/g, '') : code.slice(start, end) }));
+  const { tokens } = parse(code, {
+    sourceType: 'unambiguous',
+    plugins,
+    tokens: true,
+    allowReturnOutsideFunction: true,
+  });
+  const words = tokens
+    .filter(({ type }) => type.label)
+    .map(({ start, end, type }) => ({
+      start,
+      end,
+      word: type.label == 'jsxText' ? code.slice(start, end).replace(/\s+/g, '') : code.slice(start, end),
+    }));
   const all = functions(text, file).filter(({ node }) => node);
   /** @type {Map<number, Text>} */
   const found = new Map();
@@ -32,9 +43,18 @@ export function textsOf(text, file) {
     const within = all.filter((other) => other != fn && node.start <= other.node.start && other.node.end <= node.end);
     const inside = words.filter(({ start, end }) => start >= node.start && end <= node.end);
     const id = node.id ?? (node.computed ? undefined : node.key);
-    const own = inside.filter(({ start }) => !within.some((other) => start >= other.node.start && start < other.node.end) && !(id && start >= id.start && start < id.end));
+    const own = inside.filter(
+      ({ start }) =>
+        !within.some((other) => start >= other.node.start && start < other.node.end) &&
+        !(id && start >= id.start && start < id.end),
+    );
     // The positions of nested functions, without their contents.
-    const places = within.filter((other) => !within.some((outer) => outer != other && outer.node.start <= other.node.start && other.node.end <= outer.node.end));
+    const places = within.filter(
+      (other) =>
+        !within.some(
+          (outer) => outer != other && outer.node.start <= other.node.start && other.node.end <= outer.node.end,
+        ),
+    );
     const marks = places.map(({ node: { start } }) => ({ start, word: '\u0001' }));
     const joined = (list) => list.map(({ word }) => word).join('\u0000');
     found.set(markerOf(node), {

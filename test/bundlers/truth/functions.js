@@ -62,7 +62,8 @@ function* children(node) {
 }
 
 /** Reports whether a node is a function with a body: TypeScript has declarations without one. */
-const isFunction = (node) => /Function(Declaration|Expression)$|^(Object|Class|ClassPrivate)Method$/.test(node.type) && node.body;
+const isFunction = (node) =>
+  /Function(Declaration|Expression)$|^(Object|Class|ClassPrivate)Method$/.test(node.type) && node.body;
 
 /**
  * Returns all functions of a source by position: explicit ones, implicit constructors of classes,

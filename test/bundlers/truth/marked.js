@@ -21,7 +21,8 @@ const scripts = new Set(['.js', '.mjs', '.cjs', '.ts', '.tsx', '.vue']);
  * Files of packages that bundlers do not use, and maps, which would not match the files with
  * markers.
  */
-const unused = /\.d\.[mc]?ts$|\.map$|\.min\.js$|\.development\.|\.profiling\.|\.flow$|\/(umd|docs|tests?|__tests__)\/|\.md$/;
+const unused =
+  /\.d\.[mc]?ts$|\.map$|\.min\.js$|\.development\.|\.profiling\.|\.flow$|\/(umd|docs|tests?|__tests__)\/|\.md$/;
 
 /**
  * Numbers of markers. Functions that are unchanged in the next release have the same numbers,

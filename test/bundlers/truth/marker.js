@@ -26,7 +26,9 @@ export function mark(text, file, number) {
     const call = `${markerName}(${marker})`;
     if (node.body.type == 'BlockStatement') {
       const directive = node.body.directives.at(-1);
-      inserts.push(directive ? { at: directive.end, text: `;${call};` } : { at: node.body.start + 1, text: `${call};` });
+      inserts.push(
+        directive ? { at: directive.end, text: `;${call};` } : { at: node.body.start + 1, text: `${call};` },
+      );
     } else {
       inserts.push({ at: arrowEnd(node, text), text: `(${call},` }, { at: node.end, text: ')' });
     }

@@ -19,7 +19,8 @@ export function sameFunctions(before, after) {
   const pairs = new Map();
   for (const [key, functions] of groups(before)) {
     const others = later.get(key);
-    if (others?.length == functions.length) functions.forEach((original, i) => pairs.set(placeOf(original), placeOf(others[i])));
+    if (others?.length == functions.length)
+      functions.forEach((original, i) => pairs.set(placeOf(original), placeOf(others[i])));
   }
   const rows = [];
   for (const [place, here] of placesBuilt(before)) {

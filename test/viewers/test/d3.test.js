@@ -10,8 +10,19 @@ const require = createRequire(import.meta.url);
 
 /** The scripts that d3-flame-graph needs, as classic scripts. */
 const scripts = [
-  'd3-color', 'd3-interpolate', 'd3-timer', 'd3-dispatch', 'd3-ease', 'd3-selection', 'd3-transition', 'd3-array',
-  'd3-format', 'd3-time', 'd3-time-format', 'd3-scale', 'd3-hierarchy',
+  'd3-color',
+  'd3-interpolate',
+  'd3-timer',
+  'd3-dispatch',
+  'd3-ease',
+  'd3-selection',
+  'd3-transition',
+  'd3-array',
+  'd3-format',
+  'd3-time',
+  'd3-time-format',
+  'd3-scale',
+  'd3-hierarchy',
 ].map((name) => fileURLToPath(new URL(`../node_modules/${name}/dist/${name}.js`, import.meta.url)));
 
 /** Nodes of a chart, root first. */
@@ -40,9 +51,16 @@ async function drawn(name, compare = false) {
       return [...document.querySelectorAll('#chart g.frame')].map((g) => {
         const d = globalThis.d3.select(g).datum();
         return {
-          name: d.data.name, value: d.value, total: d.data.executionTime, self: d.data.value, delta: d.delta,
-          own: d.data.delta, x: d.x0 * 1000, width: +g.querySelector('rect').getAttribute('width') || +g.getAttribute('width'),
-          fill: g.querySelector('rect').getAttribute('fill'), depth: d.depth,
+          name: d.data.name,
+          value: d.value,
+          total: d.data.executionTime,
+          self: d.data.value,
+          delta: d.delta,
+          own: d.data.delta,
+          x: d.x0 * 1000,
+          width: +g.querySelector('rect').getAttribute('width') || +g.getAttribute('width'),
+          fill: g.querySelector('rect').getAttribute('fill'),
+          depth: d.depth,
         };
       });
     },
@@ -94,7 +112,10 @@ test('a chart in time order has a node for each call', async () => {
   assert.equal(root.executionTime, expected.timed.span);
   for (const node of all) {
     const starts = node.children.map((child) => child.start);
-    assert.deepEqual(starts, [...starts].sort((a, b) => a - b));
+    assert.deepEqual(
+      starts,
+      [...starts].sort((a, b) => a - b),
+    );
   }
   // The idle nodes put every outermost call at its time.
   const frames = await drawn('timed.d3.json');

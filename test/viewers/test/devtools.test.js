@@ -19,7 +19,10 @@ async function read(traceEvents, config) {
 
 /** Reads a .cpuprofile like the panel. */
 function readCPUProfile(name) {
-  const { traceEvents, metadata } = Trace.Helpers.SamplesIntegrator.SamplesIntegrator.createFakeTraceFromCpuProfile(json(name), 1);
+  const { traceEvents, metadata } = Trace.Helpers.SamplesIntegrator.SamplesIntegrator.createFakeTraceFromCpuProfile(
+    json(name),
+    1,
+  );
   return read(traceEvents, { metadata, isCPUProfile: true });
 }
 
@@ -53,7 +56,14 @@ test('a Chrome trace has the expected calls', async () => {
   const { thread, meta } = await read(traceEvents, { metadata });
   assert.equal(thread.name, 'CrRendererMain');
   assert.equal(thread.entries.length, expected.timed.calls);
-  assert.deepEqual(differences(selfTimes(thread, (entry) => entry.name), expected.timed.functions, 2), []);
+  assert.deepEqual(
+    differences(
+      selfTimes(thread, (entry) => entry.name),
+      expected.timed.functions,
+      2,
+    ),
+    [],
+  );
   assert.equal(meta.traceBounds.range, expected.timed.span);
   assert.equal(meta.traceIsGeneric, true, 'it is not mistaken for a recording of DevTools');
 });

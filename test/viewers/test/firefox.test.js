@@ -36,7 +36,9 @@ function load(tries = 10) {
 
 before(() => load());
 after(() => {
-  execFileSync(process.execPath, [program, 'stop', 'test'], { env: { ...process.env, PROFILER_CLI_SESSION_DIR: sessions } });
+  execFileSync(process.execPath, [program, 'stop', 'test'], {
+    env: { ...process.env, PROFILER_CLI_SESSION_DIR: sessions },
+  });
   rmSync(sessions, { recursive: true, force: true });
 });
 

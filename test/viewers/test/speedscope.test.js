@@ -21,7 +21,7 @@ async function imported(name) {
   await page.waitForSelector('canvas');
   const saved = page.waitForEvent('download');
   // It does not signal that it handles keys: on a busy machine this may be after the first drawing.
-  for (let done = false; !done; ) {
+  for (let done = false; !done;) {
     await page.keyboard.press('Control+s');
     done = await Promise.race([saved.then(() => true), page.waitForTimeout(3000).then(() => false)]);
   }
@@ -33,12 +33,14 @@ async function imported(name) {
 
 /** Self times by name, in µs, of one profile of a file in speedscope's format. */
 function selfTimes(file, profile) {
-  const unit = { microseconds: 1, milliseconds: 1e3, nanoseconds: 1e-3, none: 1 }[profile.unit]; // folded stacks have none
+  // folded stacks have none
+  const unit = { microseconds: 1, milliseconds: 1e3, nanoseconds: 1e-3, none: 1 }[profile.unit];
   assert.ok(unit, profile.unit);
   const self = {};
   // It names anonymous functions in a .cpuprofile by their location, and events of a Chrome trace
   // also by their arguments.
-  const name = (frame) => file.shared.frames[frame].name.replace(/^\(anonymous [^{]*$/, '(anonymous)').replace(/ \{.*/, '');
+  const name = (frame) =>
+    file.shared.frames[frame].name.replace(/^\(anonymous [^{]*$/, '(anonymous)').replace(/ \{.*/, '');
   if (profile.type === 'sampled') {
     profile.samples.forEach((stack, i) => stack.length && add(self, name(stack.at(-1)), profile.weights[i] * unit));
     return self;
@@ -69,7 +71,10 @@ for (const name of ['merged.speedscope.json', 'timed.speedscope.json']) {
 
 test('merged profiles have the totals of all groups', async () => {
   const file = await imported('merged.speedscope.json');
-  assert.deepEqual(file.profiles.map((p) => p.name), ['page=/charts-chartjs', 'page=/newssite-news-nuxt', 'page=/react-complex']);
+  assert.deepEqual(
+    file.profiles.map((p) => p.name),
+    ['page=/charts-chartjs', 'page=/newssite-news-nuxt', 'page=/react-complex'],
+  );
   const self = {};
   for (const profile of file.profiles) {
     for (const [name, time] of Object.entries(selfTimes(file, profile))) add(self, name, time);

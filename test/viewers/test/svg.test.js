@@ -32,7 +32,9 @@ async function chart(name, options = { viewport: { width: 1200, height: 800 } })
             text: text?.textContent ?? '',
             textWidth: text?.getComputedTextLength() ?? 0,
             found: f.classList.contains('found'),
-            x: box.x, y: box.y, width: box.width,
+            x: box.x,
+            y: box.y,
+            width: box.width,
           };
         }),
       ),
@@ -66,7 +68,8 @@ test('names fit their frames at every width', async () => {
   for (const width of [1200, 380]) {
     const { page, frames, close } = await chart('merged.svg', { viewport: { width, height: 800 } });
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, 'nothing overflows');
-    for (const frame of await frames()) assert.ok(frame.textWidth <= frame.width, `${width}: ${frame.name} ${frame.textWidth} in ${frame.width}`);
+    for (const frame of await frames())
+      assert.ok(frame.textWidth <= frame.width, `${width}: ${frame.name} ${frame.textWidth} in ${frame.width}`);
     await close();
   }
 });
@@ -80,17 +83,26 @@ test('a click zooms, Escape and the button undo it', async () => {
   let zoomed = await frames();
   assert.equal(zoomed[at].x, 0);
   assert.equal(zoomed[at].width, 1200);
-  assert.ok(zoomed.some((frame) => !frame.shown), 'the rest is hidden');
+  assert.ok(
+    zoomed.some((frame) => !frame.shown),
+    'the rest is hidden',
+  );
   for (const frame of zoomed.filter((f) => f.shown)) {
     assert.ok(frame.x >= -0.1 && frame.x + frame.width <= 1200.1, frame.title);
     assert.ok(frame.textWidth <= frame.width, frame.title);
   }
   assert.ok(zoomed.filter((f) => f.text).length > 0);
   await page.keyboard.press('Escape');
-  assert.deepEqual((await frames()).map((f) => f.width), before.map((f) => f.width));
+  assert.deepEqual(
+    (await frames()).map((f) => f.width),
+    before.map((f) => f.width),
+  );
   await page.mouse.click(target.x + target.width / 2, target.y + 9);
   await page.click('#reset');
-  assert.deepEqual((await frames()).map((f) => f.x), before.map((f) => f.x));
+  assert.deepEqual(
+    (await frames()).map((f) => f.x),
+    before.map((f) => f.x),
+  );
   assert.ok(await page.isDisabled('#reset'));
   await close();
 });
@@ -167,16 +179,23 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       const { page, close } = await chart(name, { viewport: { width: 1200, height: 800 }, colorScheme });
       const worst = await page.evaluate(() => {
         const luminance = (color) => {
-          const [r, g, b] = color.match(/[\d.]+/g).slice(0, 3).map((v) => {
-            const c = v / 255;
-            return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-          });
+          const [r, g, b] = color
+            .match(/[\d.]+/g)
+            .slice(0, 3)
+            .map((v) => {
+              const c = v / 255;
+              return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+            });
           return 0.2126 * r + 0.7152 * g + 0.0722 * b;
         };
-        const contrasts = [...document.querySelectorAll('.frame')].filter((f) => f.querySelector('text')).map((f) => {
-          const [a, b] = ['rect', 'text'].map((part) => luminance(getComputedStyle(f.querySelector(part)).fill)).sort((x, y) => y - x);
-          return (a + 0.05) / (b + 0.05);
-        });
+        const contrasts = [...document.querySelectorAll('.frame')]
+          .filter((f) => f.querySelector('text'))
+          .map((f) => {
+            const [a, b] = ['rect', 'text']
+              .map((part) => luminance(getComputedStyle(f.querySelector(part)).fill))
+              .sort((x, y) => y - x);
+            return (a + 0.05) / (b + 0.05);
+          });
         return Math.min(...contrasts);
       });
       assert.ok(worst >= 4.5, `${name}: contrast ${worst}`);

@@ -96,11 +96,7 @@ export function createClient(
   };
 }
 
-async function reach(
-  fetch: Fetch,
-  url: string,
-  init: RequestInit & { signal?: AbortSignal },
-): Promise<Reply> {
+async function reach(fetch: Fetch, url: string, init: RequestInit & { signal?: AbortSignal }): Promise<Reply> {
   try {
     return await fetch(url, init);
   } catch (error) {

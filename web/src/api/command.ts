@@ -42,7 +42,9 @@ const asAggregate: Record<string, { words: string[]; flags?: Flags }> = {
 
 /** The function of a query for callers or callees, as aggregate prints it. */
 function functionOf({ params }: Query<unknown>): string {
-  const [name = '', resource = '', line, column] = ['name', 'resource', 'line', 'column'].map((key) => params.get(key) ?? '');
+  const [name = '', resource = '', line, column] = ['name', 'resource', 'line', 'column'].map(
+    (key) => params.get(key) ?? '',
+  );
   const place = line ? `${resource}:${line}${column ? `:${column}` : ''}` : resource;
   return `${name || '(anonymous)'}${place && ` (${place})`}`;
 }

@@ -58,7 +58,8 @@ export class Metrics {
     if (!rank) return undefined;
     let [below, before] = [0, 0];
     for (const [bound, count] of sorted) {
-      if (count >= rank) return bound == Infinity ? below : below + ((rank - before) / (count - before)) * (bound - below);
+      if (count >= rank)
+        return bound == Infinity ? below : below + ((rank - before) / (count - before)) * (bound - below);
       [below, before] = [bound, count];
     }
     return undefined;

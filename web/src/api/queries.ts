@@ -2,7 +2,25 @@
 
 import type { TreeResponse } from '../tree/tree.ts';
 import { fineStep, paramsOf, type OtherSide, type Selection } from './selection.ts';
-import type { Arrivals, BrowserVersions, Budgets, Catalog, ChangeReport, FoundChanges, Comparison, Cost, Labels, List, Place, ReleasePair, Series, Top, ViewResponse, Views, Vitals } from './types.ts';
+import type {
+  Arrivals,
+  BrowserVersions,
+  Budgets,
+  Catalog,
+  ChangeReport,
+  FoundChanges,
+  Comparison,
+  Cost,
+  Labels,
+  List,
+  Place,
+  ReleasePair,
+  Series,
+  Top,
+  ViewResponse,
+  Views,
+  Vitals,
+} from './types.ts';
 
 /** A query with a response of type T. */
 export interface Query<T> {

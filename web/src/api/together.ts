@@ -8,7 +8,11 @@ export type Reply = Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 
 export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
 /** Queries that can be batched: those that /api/v1/answers supports. */
-const askable = /^api\/v1\/((?:pages|features|releases|labels|series|coverage|catalog|newest|stats|vitals|top|compare|budgets|changes)(?:\?.*)?)$/s;
+const askable = new RegExp(
+  '^api/v1/((?:pages|features|releases|labels|series|coverage|catalog|newest|stats|vitals|top|compare|' +
+    'budgets|changes)(?:\\?.*)?)$',
+  's',
+);
 
 /** The maximum number of queries in a request to /api/v1/answers. */
 const most = 16;

@@ -205,7 +205,8 @@ export interface Pair {
 }
 
 /** The status of a change. */
-export type Status = 'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
+export type Status =
+  'slower' | 'faster' | 'new' | 'gone' | 'moved' | 'with the page' | 'within noise' | 'not known' | 'too few views';
 
 /**
  * A change from A to B. mean_ms are the means of A and B, both with the traffic mix and browser
@@ -271,7 +272,14 @@ export interface Comparison {
   false_discovery: number;
   method: string;
   total: Change;
-  strata: { labels: Record<string, string>; views: Pair; share: Pair; mean_ms: Pair; use: string; browser_effect?: number }[];
+  strata: {
+    labels: Record<string, string>;
+    views: Pair;
+    share: Pair;
+    mean_ms: Pair;
+    use: string;
+    browser_effect?: number;
+  }[];
   /**
    * The shares are parts of the browser family's page views; effect is relative, with a 95 %
    * interval.

@@ -64,13 +64,16 @@ export function Chart(props: ChartProps) {
     if (selected == 0) return;
     const box = scroller.current!;
     const top = topOf(props.tree.level[selected] ?? 0, levels, upwards);
-    if (top < box.scrollTop || top + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
+    if (top < box.scrollTop || top + rowHeight > box.scrollTop + box.clientHeight)
+      box.scrollTop = top - box.clientHeight / 2;
   }, [selected]);
   const mark = (node: number, kind: string) => {
     const box = node >= 0 && markOf(layout, range, node, width);
     if (!box) return null;
     const top = topOf(props.tree.level[node]!, levels, upwards);
-    return <div class={`flame-mark ${kind}`} style={{ left: `${box.left}px`, width: `${box.width}px`, top: `${top}px` }} />;
+    return (
+      <div class={`flame-mark ${kind}`} style={{ left: `${box.left}px`, width: `${box.width}px`, top: `${top}px` }} />
+    );
   };
   return (
     <div class="flame-scroll" ref={scroller} data-steady>
@@ -120,7 +123,15 @@ function usePainting(props: ChartProps, scroller: RefObject<HTMLDivElement | nul
     const box = scroller.current;
     if (!box || !props.canvas.current || box.clientWidth == 0) return;
     paintOn(props.canvas.current, box, raster, {
-      tree, layout, range, upwards, colour, labels, title, amount, zoomed,
+      tree,
+      layout,
+      range,
+      upwards,
+      colour,
+      labels,
+      title,
+      amount,
+      zoomed,
       found: found?.frames,
       palette: paletteOf(dark),
     });
@@ -200,7 +211,11 @@ function usePointer(props: ChartProps, scroller: RefObject<HTMLDivElement | null
       props.onMenu(node, event);
     },
     onWheel: (event: WheelEvent) => {
-      const aside = event.shiftKey ? event.deltaX || event.deltaY : Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
+      const aside = event.shiftKey
+        ? event.deltaX || event.deltaY
+        : Math.abs(event.deltaX) > Math.abs(event.deltaY)
+          ? event.deltaX
+          : 0;
       if (!event.ctrlKey && !aside) return;
       event.preventDefault();
       if (!event.ctrlKey) onRange(moved(range, aside / scroller.current!.clientWidth, all));

@@ -37,7 +37,9 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
         <Number name={numbers.start ? 'duration' : 'total'} value={numbers.total(node)} />
         <Number name="self" value={numbers.self(node)} />
         <Number part name="of all" value={share(numbers.shareOf(node, 0))} />
-        {zoomed > 0 && isIn(tree, node, zoomed) && <Number part name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />}
+        {zoomed > 0 && isIn(tree, node, zoomed) && (
+          <Number part name="of zoomed" value={share(numbers.shareOf(node, zoomed))} />
+        )}
         {numbers.compared && <Number name="before" value={numbers.baseTotal(node)} />}
         {numbers.compared && <Number name="change" value={`${glyphOf(tree, node)}${numbers.change(node)}`} />}
       </dl>
@@ -72,7 +74,8 @@ function Number({ name, value, part = false }: { name: string; value: string; pa
 }
 
 function glyphOf(tree: Tree, node: number): string {
-  const difference = tree.total[node]! / Math.max(1, tree.views) - (tree.baseTotal?.[node] ?? 0) / Math.max(1, tree.baseViews);
+  const difference =
+    tree.total[node]! / Math.max(1, tree.views) - (tree.baseTotal?.[node] ?? 0) / Math.max(1, tree.baseViews);
   return Math.abs(difference) < 0.5 ? '' : difference > 0 ? '▲ ' : '▼ ';
 }
 

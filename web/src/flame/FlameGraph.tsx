@@ -74,23 +74,46 @@ export interface FlameGraphProps {
 export function FlameGraph(props: FlameGraphProps) {
   const flame = useFlame(props);
   const { tree, layout, numbers, colouring, dark, search, found, selected, zoom, view, title } = flame;
-  const { input, canvas, menu, setMenu, keys, showKeys, leave, step, press } = useControls(found, selected, flame.select);
+  const { input, canvas, menu, setMenu, keys, showKeys, leave, step, press } = useControls(
+    found,
+    selected,
+    flame.select,
+  );
   const frame = menu && tree.frames[tree.frame[menu.node]!];
   return (
     <div class="flame" onKeyDown={press}>
       <div class="flame-tools">
-        <SearchBox label={props.label} {...{ search, found, numbers, input }} text={flame.text} onText={flame.setText} onStep={step} onLeave={leave} />
+        <SearchBox
+          label={props.label}
+          {...{ search, found, numbers, input }}
+          text={flame.text}
+          onText={flame.setText}
+          onStep={step}
+          onLeave={leave}
+        />
         <Tools {...flame} compared={numbers.compared} onKeys={() => showKeys(true)} />
       </div>
       <ShapeChips tree={props.tree} shape={flame.shape} onShape={flame.setShape} />
       <div class={`flame-views flame-view-${view}`}>
         {view != 'rows' && (
-          <ZoomedGraph {...flame} label={labelOf(tree, props.label)} canvas={canvas} onStep={step} onActivate={flame.activate}
-            onMenu={(node, x, y) => setMenu({ node, x, y })} onSandwich={flame.sandwich} />
+          <ZoomedGraph
+            {...flame}
+            label={labelOf(tree, props.label)}
+            canvas={canvas}
+            onStep={step}
+            onActivate={flame.activate}
+            onMenu={(node, x, y) => setMenu({ node, x, y })}
+            onSandwich={flame.sandwich}
+          />
         )}
         {view != 'graph' && (
-          <Treegrid {...{ tree, numbers, found, selected }} zoomed={zoom.node} label={props.label} onSelect={flame.select}
-            onActivate={flame.activate} />
+          <Treegrid
+            {...{ tree, numbers, found, selected }}
+            zoomed={zoom.node}
+            label={props.label}
+            onSelect={flame.select}
+            onActivate={flame.activate}
+          />
         )}
       </div>
       <p class="flame-unseen" role="status">
@@ -99,7 +122,12 @@ export function FlameGraph(props: FlameGraphProps) {
       {view != 'rows' && <Legend {...{ tree, colouring, dark }} />}
       {numbers.compared && <Removed {...{ tree, numbers }} />}
       {menu && frame && (
-        <Menu {...menu} frame={frame} actions={actionsOf(flame, props, menu.node)} onClose={() => (setMenu(undefined), leave())} />
+        <Menu
+          {...menu}
+          frame={frame}
+          actions={actionsOf(flame, props, menu.node)}
+          onClose={() => (setMenu(undefined), leave())}
+        />
       )}
       {keys && <KeysDialog of="flame graph" keys={keyList} onClose={() => (showKeys(false), leave())} />}
     </div>
@@ -107,13 +135,19 @@ export function FlameGraph(props: FlameGraphProps) {
 }
 
 function labelOf(tree: Tree, label: string): string {
-  return `Flame graph of ${label}, ${count(tree.frame.length - 1)} calls. Arrow keys go from call to call, Enter zooms, question mark lists all keys.`;
+  return (
+    `Flame graph of ${label}, ${count(tree.frame.length - 1)} calls. Arrow keys go from call to call, Enter ` +
+    `zooms, question mark lists all keys.`
+  );
 }
 
 function spoken(tree: Tree, node: number, numbers: ReturnType<typeof numbersOf>): string {
   const difference = numbers.compared ? `, change ${numbers.change(node)}` : '';
   const part = share(numbers.shareOf(node, 0));
-  return `${nameOf(tree.frames[tree.frame[node]!]!, 120)}: total ${numbers.total(node)}, ${part} of all, self ${numbers.self(node)}${difference}`;
+  return (
+    `${nameOf(tree.frames[tree.frame[node]!]!, 120)}: total ${numbers.total(node)}, ${part} of all, self ` +
+    `${numbers.self(node)}${difference}`
+  );
 }
 
 /** Holds the state of a flame graph that the page does not control. */
@@ -138,14 +172,28 @@ function useFlame(props: FlameGraphProps) {
     if (selected != zoom.node) select(zoom.node);
   }, [zoom.node]);
   return {
-    tree, layout, numbers, title, dark, search, found, zoom, selected, select,
-    shape, setShape,
+    tree,
+    layout,
+    numbers,
+    title,
+    dark,
+    search,
+    found,
+    zoom,
+    selected,
+    select,
+    shape,
+    setShape,
     colouring: colouring == 'change' && !tree.baseTotal ? 'owner' : colouring,
     setColouring,
-    widths, setWidths,
-    upwards, setUpwards,
-    view, setView,
-    text, setText,
+    widths,
+    setWidths,
+    upwards,
+    setUpwards,
+    view,
+    setView,
+    text,
+    setText,
     /** Opens an (other) node, or zooms to any other node. */
     activate: (node: number) => {
       const key = keyOfOther(tree, node);

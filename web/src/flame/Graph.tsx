@@ -48,7 +48,10 @@ export interface GraphProps {
 export function Graph(props: GraphProps) {
   const { tree, layout, numbers, range, zoom, selected, select, title, canvas } = props;
   const [hovered, hover] = useState(-1);
-  const amount = useCallback((node: number) => (numbers.compared && node > 0 ? numbers.change(node) : numbers.total(node)), [numbers]);
+  const amount = useCallback(
+    (node: number) => (numbers.compared && node > 0 ? numbers.change(node) : numbers.total(node)),
+    [numbers],
+  );
   return (
     <div class="flame-graph">
       <Details
@@ -70,7 +73,10 @@ export function Graph(props: GraphProps) {
         onKeyDown={keysOf(props, () => {
           const box = canvas.current!.getBoundingClientRect();
           const scale = box.width / (range.to - range.from);
-          return { x: box.left + Math.max(0, (layout.start[selected]! - range.from) * scale), y: box.top + box.height / 3 };
+          return {
+            x: box.left + Math.max(0, (layout.start[selected]! - range.from) * scale),
+            y: box.top + box.height / 3,
+          };
         })}
         onMenu={(node, event) => {
           select(node);

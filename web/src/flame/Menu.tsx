@@ -48,7 +48,12 @@ export function Menu({ actions, frame, node, x, y, onClose }: Props) {
   const press = (event: KeyboardEvent) => {
     const items = [...menu.current!.querySelectorAll<HTMLElement>('[role=menuitem]')];
     const at = items.indexOf(document.activeElement as HTMLElement);
-    const to: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1 + items.length, Home: 0, End: items.length - 1 };
+    const to: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1 + items.length,
+      Home: 0,
+      End: items.length - 1,
+    };
     const next = to[event.key];
     if (next == undefined && event.key != 'Escape' && event.key != 'Tab') return;
     event.preventDefault();
@@ -57,7 +62,14 @@ export function Menu({ actions, frame, node, x, y, onClose }: Props) {
     else items[next % items.length]?.focus();
   };
   return (
-    <div class="flame-menu" role="menu" popover="manual" aria-label={`Actions for ${nameOf(frame, 60)}`} ref={menu} onKeyDown={press}>
+    <div
+      class="flame-menu"
+      role="menu"
+      popover="manual"
+      aria-label={`Actions for ${nameOf(frame, 60)}`}
+      ref={menu}
+      onKeyDown={press}
+    >
       {actions.map((action) => (
         <button
           key={action.label}

@@ -51,7 +51,9 @@ export function SearchBox({ label, text, search, found, numbers, input, onText, 
           </button>
         </>
       )}
-      <output class={search.problem ? 'flame-problem' : 'flame-quiet'}>{text && (search.problem ?? foundText(found, numbers))}</output>
+      <output class={search.problem ? 'flame-problem' : 'flame-quiet'}>
+        {text && (search.problem ?? foundText(found, numbers))}
+      </output>
     </div>
   );
 }

@@ -24,10 +24,20 @@ export function ShapeChips({ tree, shape, onShape }: Props) {
   return (
     <ul class="flame-chips" aria-label="What is changed in this tree">
       {focused.map((key) => (
-        <Chip key={key} what="only stacks with" name={name(key)} onUndo={() => onShape({ ...shape, focused: without(focused, key) })} />
+        <Chip
+          key={key}
+          what="only stacks with"
+          name={name(key)}
+          onUndo={() => onShape({ ...shape, focused: without(focused, key) })}
+        />
       ))}
       {hidden.map((key) => (
-        <Chip key={key} what="without" name={name(key)} onUndo={() => onShape({ ...shape, hidden: without(hidden, key) })} />
+        <Chip
+          key={key}
+          what="without"
+          name={name(key)}
+          onUndo={() => onShape({ ...shape, hidden: without(hidden, key) })}
+        />
       ))}
       {merged && <Chip what="recursion is merged" onUndo={() => onShape({ ...shape, merged: false })} />}
     </ul>

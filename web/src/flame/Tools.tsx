@@ -35,12 +35,26 @@ export function Tools(props: Props) {
   return (
     <div class="flame-switches">
       {props.children}
-      {graph && <Choice label="Colour" value={colouring} values={possible} names={colourings} onValue={props.setColouring} />}
+      {graph && (
+        <Choice label="Colour" value={colouring} values={possible} names={colourings} onValue={props.setColouring} />
+      )}
       {graph && compared && widths && setWidths && (
-        <Choice label="Width" value={widths} values={Object.keys(sides) as Widths[]} names={sides} onValue={setWidths} />
+        <Choice
+          label="Width"
+          value={widths}
+          values={Object.keys(sides) as Widths[]}
+          names={sides}
+          onValue={setWidths}
+        />
       )}
       {graph && setUpwards && (
-        <button type="button" class="flame-button" aria-pressed={upwards} title="Callers at the bottom" onClick={() => setUpwards(!upwards)}>
+        <button
+          type="button"
+          class="flame-button"
+          aria-pressed={upwards}
+          title="Callers at the bottom"
+          onClick={() => setUpwards(!upwards)}
+        >
           Upwards
         </button>
       )}

@@ -42,7 +42,8 @@ export function Treegrid(props: TreegridProps) {
     const head = rowHeight;
     const top = at * rowHeight;
     if (top < current.scrollTop) current.scrollTop = top;
-    else if (top + rowHeight + head > current.scrollTop + current.clientHeight) current.scrollTop = top + rowHeight + head - current.clientHeight;
+    else if (top + rowHeight + head > current.scrollTop + current.clientHeight)
+      current.scrollTop = top + rowHeight + head - current.clientHeight;
   }, [at, selected]);
   const toggle = (node: number) => {
     const next = open.slice();
@@ -146,10 +147,18 @@ function rowAt(rows: readonly number[], node: number): number {
 }
 
 /** Returns the node to which a key leads, or whether to open or close the call. */
-function nextOf(tree: Tree, open: Open, rows: readonly number[], at: number, key: string, page: number): number | 'toggle' | undefined {
+function nextOf(
+  tree: Tree,
+  open: Open,
+  rows: readonly number[],
+  at: number,
+  key: string,
+  page: number,
+): number | 'toggle' | undefined {
   const node = rows[at];
   const row = (to: number) => rows[Math.max(0, Math.min(rows.length - 1, to))];
-  if (node == undefined) return ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(key) ? row(key == 'End' ? rows.length : 0) : undefined;
+  if (node == undefined)
+    return ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(key) ? row(key == 'End' ? rows.length : 0) : undefined;
   switch (key) {
     case 'ArrowDown':
       return row(at + 1);
@@ -173,14 +182,37 @@ function nextOf(tree: Tree, open: Open, rows: readonly number[], at: number, key
   return undefined;
 }
 
-type RowProps = TreegridProps & { id: string; node: number; at: number; open: boolean; indent: number; onToggle(): void };
+type RowProps = TreegridProps & {
+  id: string;
+  node: number;
+  at: number;
+  open: boolean;
+  indent: number;
+  onToggle(): void;
+};
 
-function Row({ tree, numbers, found, zoomed, selected, node, id, at, open, indent, onToggle, onSelect, onActivate }: RowProps) {
+function Row({
+  tree,
+  numbers,
+  found,
+  zoomed,
+  selected,
+  node,
+  id,
+  at,
+  open,
+  indent,
+  onToggle,
+  onSelect,
+  onActivate,
+}: RowProps) {
   const frame = tree.frames[tree.frame[node]!]!;
   const expandable = hasCallees(tree, node);
   const part = numbers.shareOf(node, zoomed);
   const difference = numbers.compared ? numbers.change(node) : '';
-  const kinds = [node == selected && 'flame-row-selected', found?.frames[tree.frame[node]!] && 'flame-row-found'].filter(Boolean).join(' ');
+  const kinds = [node == selected && 'flame-row-selected', found?.frames[tree.frame[node]!] && 'flame-row-found']
+    .filter(Boolean)
+    .join(' ');
   return (
     <div
       role="row"
@@ -218,7 +250,11 @@ function Row({ tree, numbers, found, zoomed, selected, node, id, at, open, inden
         <span class="flame-bar" aria-hidden="true" style={{ width: `${Math.min(100, part * 100)}%` }} />
         {share(part)}
       </span>
-      {numbers.compared && <span role="gridcell">{(difference.startsWith('+') ? '▲ ' : difference.startsWith('−') ? '▼ ' : '') + difference}</span>}
+      {numbers.compared && (
+        <span role="gridcell">
+          {(difference.startsWith('+') ? '▲ ' : difference.startsWith('−') ? '▼ ' : '') + difference}
+        </span>
+      )}
     </div>
   );
 }

@@ -12,7 +12,10 @@ type Props = Omit<GraphProps, 'range' | 'onRange'>;
 export function ZoomedGraph(props: Props) {
   const [range, setRange, own] = useRange(props);
   const { tree, layout, zoom } = props;
-  const seen = useMemo(() => (own || !zoom.node ? layout : above(tree, layout, zoom.node)), [own, tree, layout, zoom.node]);
+  const seen = useMemo(
+    () => (own || !zoom.node ? layout : above(tree, layout, zoom.node)),
+    [own, tree, layout, zoom.node],
+  );
   return <Graph {...props} layout={seen} range={range} onRange={setRange} />;
 }
 

@@ -23,7 +23,11 @@ interface OfPage {
 }
 
 /** Returns the actions for a call: first the actions of every flame graph, then the page's. */
-export function actionsOf({ tree, shape, setShape, zoom }: Changed, { onOpenOther, onSandwich, actions = [] }: OfPage, node: number): FlameAction[] {
+export function actionsOf(
+  { tree, shape, setShape, zoom }: Changed,
+  { onOpenOther, onSandwich, actions = [] }: OfPage,
+  node: number,
+): FlameAction[] {
   const frame = tree.frames[tree.frame[node]!]!;
   const key = keyOf([frame]);
   const copyStack: FlameAction = { label: 'Copy stack', run: () => copy(stackText(tree, node)) };

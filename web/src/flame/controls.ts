@@ -28,7 +28,12 @@ export function useControls(found: Found | undefined, selected: number, select: 
   const [menu, setMenu] = useState<MenuAt>();
   const [keys, showKeys] = useState(false);
   return {
-    input, canvas, menu, setMenu, keys, showKeys,
+    input,
+    canvas,
+    menu,
+    setMenu,
+    keys,
+    showKeys,
     /** Moves the focus back to the picture, or to the search if there is none. */
     leave: () => (canvas.current ?? input.current)?.focus(),
     /** Selects the next match, or the previous one. */

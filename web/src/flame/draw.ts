@@ -62,7 +62,8 @@ export function draw(context: CanvasRenderingContext2D, raster: Raster, picture:
   raster.put();
   context.clearRect(0, 0, width, height);
   context.imageSmoothingEnabled = false;
-  for (let row = first; row <= last; row++) raster.draw(context, row - first, row * rowHeight - scroll, width, rowHeight - 1);
+  for (let row = first; row <= last; row++)
+    raster.draw(context, row - first, row * rowHeight - scroll, width, rowHeight - 1);
   context.font = font;
   context.textBaseline = 'middle';
   context.fillStyle = picture.palette.text;
@@ -97,7 +98,11 @@ function fillLevel(raster: Raster, picture: Picture, level: number, texts: Text[
     const left = Math.round(from);
     const right = Math.max(left + 1, Math.round(to) - (to - from > 3 * density ? 1 : 0));
     const calls = node < zoomed && tree.end[node]! > zoomed;
-    raster.fill(left, right, matches ? palette.found : node == 0 || calls ? palette.root : found ? palette.dim : picture.colour(node));
+    raster.fill(
+      left,
+      right,
+      matches ? palette.found : node == 0 || calls ? palette.root : found ? palette.dim : picture.colour(node),
+    );
     const wide = (right - left) / density;
     if (wide >= leastNamed) texts.push({ node, left: left / density, width: wide });
   }

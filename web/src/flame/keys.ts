@@ -2,10 +2,23 @@
 
 /** The command of a key. */
 export type Command =
-  | 'caller' | 'callee' | 'left' | 'right'
-  | 'zoom' | 'back' | 'all'
-  | 'closer' | 'farther' | 'pan left' | 'pan right'
-  | 'sandwich' | 'menu' | 'search' | 'next' | 'previous' | 'keys';
+  | 'caller'
+  | 'callee'
+  | 'left'
+  | 'right'
+  | 'zoom'
+  | 'back'
+  | 'all'
+  | 'closer'
+  | 'farther'
+  | 'pan left'
+  | 'pan right'
+  | 'sandwich'
+  | 'menu'
+  | 'search'
+  | 'next'
+  | 'previous'
+  | 'keys';
 
 const commands: Record<string, Command> = {
   ArrowLeft: 'left',

@@ -23,7 +23,7 @@ export function openAtFirst(tree: Tree): Open {
 export function rowsOf(tree: Tree, open: Open, top: number): number[] {
   const rows: number[] = [];
   const first = Math.max(1, top);
-  for (let node = first; node < tree.end[top]!; ) {
+  for (let node = first; node < tree.end[top]!;) {
     if (!hasTime(tree, node)) {
       node = tree.end[node]!;
       continue;
@@ -36,7 +36,8 @@ export function rowsOf(tree: Tree, open: Open, top: number): number[] {
 
 /** Reports whether a node has callees that take time. */
 export function hasCallees(tree: Tree, node: number): boolean {
-  for (let callee = node + 1; callee < tree.end[node]!; callee = tree.end[callee]!) if (hasTime(tree, callee)) return true;
+  for (let callee = node + 1; callee < tree.end[node]!; callee = tree.end[callee]!)
+    if (hasTime(tree, callee)) return true;
   return false;
 }
 

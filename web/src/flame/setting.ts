@@ -3,7 +3,11 @@
 import { useState } from 'preact/hooks';
 
 /** Returns a value and its setter: the page's if it passes a value, else local state. */
-export function useSetting<T>(given: T | undefined, first: T, tell?: (value: T) => void): [value: T, set: (value: T) => void] {
+export function useSetting<T>(
+  given: T | undefined,
+  first: T,
+  tell?: (value: T) => void,
+): [value: T, set: (value: T) => void] {
   const [own, setOwn] = useState(first);
   const set = (value: T) => {
     setOwn(() => value);

@@ -23,7 +23,12 @@ export function Facts({ profile, threads, chosen, onChoose }: Props) {
     <dl class="facts">
       {views == 0 && threads.length > 0 ? (
         <>
-          <ThreadChoice threads={profile.threads} summed={profile.threads.filter((one) => one.shown)} chosen={chosen} onChoose={onChoose} />
+          <ThreadChoice
+            threads={profile.threads}
+            summed={profile.threads.filter((one) => one.shown)}
+            chosen={chosen}
+            onChoose={onChoose}
+          />
           <ThreadTimes threads={threads} base={profile.base_threads} />
         </>
       ) : (

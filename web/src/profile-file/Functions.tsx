@@ -100,15 +100,40 @@ function columnsOf(compared: boolean, onChoose: (frame: number) => void): Column
     cell: ({ of }) => <bdi class="quiet">{fullPlaceOf(of, 60)}</bdi>,
   };
   const changes: Column<Row>[] = [
-    { key: 'change', title: 'self, change', value: (row) => Math.abs(row.selfChange), cell: (row) => <Amount ms={row.selfChange} /> },
-    { key: 'all', title: 'total, change', wide: true, value: (row) => Math.abs(row.totalChange), cell: (row) => <Amount ms={row.totalChange} /> },
+    {
+      key: 'change',
+      title: 'self, change',
+      value: (row) => Math.abs(row.selfChange),
+      cell: (row) => <Amount ms={row.selfChange} />,
+    },
+    {
+      key: 'all',
+      title: 'total, change',
+      wide: true,
+      value: (row) => Math.abs(row.totalChange),
+      cell: (row) => <Amount ms={row.totalChange} />,
+    },
   ];
   return [
     name,
     place,
     { key: 'self', title: 'self', term: 'self', value: (row) => row.self, cell: (row) => time(row.self) },
-    { key: 'total', title: 'total', term: 'total', wide: compared, value: (row) => row.total, cell: (row) => time(row.total) },
-    { key: 'share', title: 'share', term: 'share', wide: true, value: (row) => row.share, cell: (row) => share(row.share) },
+    {
+      key: 'total',
+      title: 'total',
+      term: 'total',
+      wide: compared,
+      value: (row) => row.total,
+      cell: (row) => time(row.total),
+    },
+    {
+      key: 'share',
+      title: 'share',
+      term: 'share',
+      wide: true,
+      value: (row) => row.share,
+      cell: (row) => share(row.share),
+    },
     ...(compared ? changes : []),
   ];
 }

@@ -72,7 +72,12 @@ function ProfilePage({ profile: whole }: { profile: Profile }) {
         </section>
         {chosen != undefined && (
           <section class="panel" aria-label="Callers and callees" ref={around}>
-            <Around tree={tree} frame={chosen} onSandwich={sandwich} onClose={() => (choose(undefined), setSearch(''))} />
+            <Around
+              tree={tree}
+              frame={chosen}
+              onSandwich={sandwich}
+              onClose={() => (choose(undefined), setSearch(''))}
+            />
           </section>
         )}
         <Functions tree={tree} chosen={chosen} onChoose={find} />

@@ -60,14 +60,19 @@ export function titleOf({ name, process, thread }: Thread): string {
 /** Returns the title of a thread with its time, for a list. */
 export function choiceOf(thread: Thread): string {
   const { functions, javascript, work } = sumOf([thread]);
-  return `${titleOf(thread)}: ${functions ? `${time(javascript / 1000)} of JavaScript` : `${time(work / 1000)} of work`}`;
+  return (
+    `${titleOf(thread)}: ` +
+    `${functions ? `${time(javascript / 1000)} of JavaScript` : `${time(work / 1000)} of work`}`
+  );
 }
 
 /** Returns the title of a sum of threads. */
 export function sumTitle(threads: readonly Thread[]): string {
   const recordings = new Set(threads.map(({ recording }) => recording)).size;
   if (recordings == threads.length) return `Sum of ${count(recordings)} recordings, a thread of each`;
-  return recordings == 1 ? `Sum of ${count(threads.length)} threads` : `Sum of ${count(threads.length)} threads of ${count(recordings)} recordings`;
+  return recordings == 1
+    ? `Sum of ${count(threads.length)} threads`
+    : `Sum of ${count(threads.length)} threads of ${count(recordings)} recordings`;
 }
 
 /** Groups threads by process, in their order; each process has a name. */

@@ -62,9 +62,14 @@ function OneLane({ lane, part, onZoom }: Omit<LanesProps, 'lanes'> & { lane: Lan
   const marks = useMemo(() => marksOf(bars, part.range, part.width), [bars, part.range, part.width]);
   const task = key == 'task';
   return (
-    <div class={`time-lane time-${key.split(' ')[0]!}`} role="group" aria-label={`${shown(title, 40)}: ${count(bars.length)}`}>
+    <div
+      class={`time-lane time-${key.split(' ')[0]!}`}
+      role="group"
+      aria-label={`${shown(title, 40)}: ${count(bars.length)}`}
+    >
       <p class="time-title">
-        <bdi title={shown(title)}>{shown(title, 40)}</bdi> {more > 0 && <small>{count(more)} shorter ones are left out</small>}
+        <bdi title={shown(title)}>{shown(title, 40)}</bdi>{' '}
+        {more > 0 && <small>{count(more)} shorter ones are left out</small>}
       </p>
       <div class="time-bars" style={{ height: `${rows * rowHeight}px` }} onKeyDown={step}>
         {marks.map((mark, i) => (
@@ -81,7 +86,9 @@ function OneLane({ lane, part, onZoom }: Omit<LanesProps, 'lanes'> & { lane: Lan
             {task && mark.bars == 1 && mark.width >= leastNamed && (
               <i style={{ left: `${Math.max(0, placeIn(part, mark.bar.start + longTask) - mark.left)}px` }} />
             )}
-            {mark.bars == 1 && mark.width >= leastNamed && <bdi>{task ? shortly(mark.bar) : shown(mark.bar.name, 80)}</bdi>}
+            {mark.bars == 1 && mark.width >= leastNamed && (
+              <bdi>{task ? shortly(mark.bar) : shown(mark.bar.name, 80)}</bdi>
+            )}
           </button>
         ))}
       </div>

@@ -63,7 +63,13 @@ export function Minimap({ timeline, tasks, dark, range, onRange }: Props) {
   );
 }
 
-function paint(canvas: HTMLCanvasElement, width: number, timeline: Timeline, tasks: readonly Stretch[], dark: boolean): void {
+function paint(
+  canvas: HTMLCanvasElement,
+  width: number,
+  timeline: Timeline,
+  tasks: readonly Stretch[],
+  dark: boolean,
+): void {
   const density = devicePixelRatio || 1;
   const wide = Math.max(1, Math.round(width * density));
   canvas.width = wide;
@@ -78,7 +84,12 @@ function paint(canvas: HTMLCanvasElement, width: number, timeline: Timeline, tas
   const scale = wide / timeline.layout.width[0]!;
   context.fillStyle = taskColour(dark);
   for (const { start_us, end_us } of tasks) {
-    context.fillRect(start_us * scale, canvas.height - 4 * density, Math.max(density, (end_us - start_us) * scale), 4 * density);
+    context.fillRect(
+      start_us * scale,
+      canvas.height - 4 * density,
+      Math.max(density, (end_us - start_us) * scale),
+      4 * density,
+    );
   }
 }
 

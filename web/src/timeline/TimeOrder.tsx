@@ -63,22 +63,50 @@ export function TimeOrder(props: TimeOrderProps) {
   const all = layout.width[0]!;
   const closer = (factor: number) => seen.move(scaled(seen.range, (seen.range.from + seen.range.to) / 2, factor, all));
   const rows = useMemo(
-    () => <Treegrid {...{ tree, numbers, found, selected, label }} zoomed={zoom.node} onSelect={select} onActivate={zoom.to} />,
+    () => (
+      <Treegrid
+        {...{ tree, numbers, found, selected, label }}
+        zoomed={zoom.node}
+        onSelect={select}
+        onActivate={zoom.to}
+      />
+    ),
     [tree, numbers, found, selected, zoom.node],
   );
   const frame = menu && tree.frames[tree.frame[menu.node]!];
   return (
     <div class="flame time" onKeyDown={press}>
       <div class="flame-tools">
-        <SearchBox {...{ label, search, found, numbers, input }} text={props.search} onText={props.onSearch} onStep={step} onLeave={leave} />
-        <Tools {...{ colouring, view }} compared={false} setColouring={props.onColouring} setView={props.onView} onKeys={() => showKeys(true)}>
-          {view != 'rows' && <Closer onCloser={closer} onAll={() => seen.to(undefined)} whole={seen.range.to - seen.range.from >= all} />}
+        <SearchBox
+          {...{ label, search, found, numbers, input }}
+          text={props.search}
+          onText={props.onSearch}
+          onStep={step}
+          onLeave={leave}
+        />
+        <Tools
+          {...{ colouring, view }}
+          compared={false}
+          setColouring={props.onColouring}
+          setView={props.onView}
+          onKeys={() => showKeys(true)}
+        >
+          {view != 'rows' && (
+            <Closer onCloser={closer} onAll={() => seen.to(undefined)} whole={seen.range.to - seen.range.from >= all} />
+          )}
         </Tools>
       </div>
       <Minimap timeline={props.timeline} tasks={props.tasks} dark={dark} range={seen.range} onRange={seen.move} />
       <div class={`flame-views flame-view-${view}`}>
         {view != 'rows' && (
-          <Picture {...props} time={time} canvas={canvas} onStep={step} onMenu={(node, x, y) => setMenu({ node, x, y })} onSandwich={open} />
+          <Picture
+            {...props}
+            time={time}
+            canvas={canvas}
+            onStep={step}
+            onMenu={(node, x, y) => setMenu({ node, x, y })}
+            onSandwich={open}
+          />
         )}
         {view != 'graph' && rows}
       </div>
@@ -87,7 +115,12 @@ export function TimeOrder(props: TimeOrderProps) {
       </p>
       {view != 'rows' && <Legend {...{ tree, colouring, dark }} />}
       {menu && frame && (
-        <Menu {...menu} frame={frame} actions={actionsOf(tree, menu.node, zoom, props)} onClose={() => (setMenu(undefined), leave())} />
+        <Menu
+          {...menu}
+          frame={frame}
+          actions={actionsOf(tree, menu.node, zoom, props)}
+          onClose={() => (setMenu(undefined), leave())}
+        />
       )}
       {keys && <KeysDialog of="order of time" keys={timeKeys} onClose={() => (showKeys(false), leave())} />}
     </div>
@@ -102,22 +135,31 @@ function useTimeOrder({ timeline, search: text, range: given, onRange }: TimeOrd
   const all = layout.width[0]!;
   const dark = useDark();
   const { search, found } = useSearch(tree, text);
-  const numbers = useMemo(() => ({ ...numbersOf(tree, 'ms'), start: (node: number) => momentText(layout.start[node]!) }), [timeline]);
+  const numbers = useMemo(
+    () => ({ ...numbersOf(tree, 'ms'), start: (node: number) => momentText(layout.start[node]!) }),
+    [timeline],
+  );
   const seen = useStretch(given, all, onRange);
   const [selected, setSelected] = useState(0);
   const zoomed = useMemo(() => nodeFrom(timeline, seen.range.from, seen.range.to), [timeline, seen.range]);
   const latest = useRef(seen);
   latest.current = seen;
-  const show = useCallback((range: Range) => {
-    const { current } = latest;
-    const next = showing(current.range, range, all);
-    if (next != current.range) current.move(next);
-  }, [all]);
+  const show = useCallback(
+    (range: Range) => {
+      const { current } = latest;
+      const next = showing(current.range, range, all);
+      if (next != current.range) current.move(next);
+    },
+    [all],
+  );
   const goTo = useCallback((range: Range | undefined) => latest.current.to(range), []);
-  const select = useCallback((node: number) => {
-    setSelected(node);
-    if (node > 0) show(rangeOf(layout, node));
-  }, [layout, show]);
+  const select = useCallback(
+    (node: number) => {
+      setSelected(node);
+      if (node > 0) show(rangeOf(layout, node));
+    },
+    [layout, show],
+  );
   useLayoutEffect(() => setSelected(0), [timeline]);
   const zoom: Zoom = {
     node: zoomed,
@@ -127,7 +169,19 @@ function useTimeOrder({ timeline, search: text, range: given, onRange }: TimeOrd
     },
     back: seen.back,
   };
-  return { tree, layout, numbers, search, found, selected: Math.min(selected, tree.frame.length - 1), select, seen, goTo, zoom, dark };
+  return {
+    tree,
+    layout,
+    numbers,
+    search,
+    found,
+    selected: Math.min(selected, tree.frame.length - 1),
+    select,
+    seen,
+    goTo,
+    zoom,
+    dark,
+  };
 }
 
 interface PictureProps extends TimeOrderProps {
@@ -144,7 +198,10 @@ function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onM
   const [width, setWidth] = useState(0);
   const part = { range: seen.range, width };
   const ticks = useTicks(part);
-  const gaps = useMemo(() => unsampled.map(({ start_us, end_us }) => ({ name: '', start: start_us, end: end_us, row: 0 })), [unsampled]);
+  const gaps = useMemo(
+    () => unsampled.map(({ start_us, end_us }) => ({ name: '', start: start_us, end: end_us, row: 0 })),
+    [unsampled],
+  );
   const above = (
     <div class="time-above" style={{ paddingInlineEnd: width ? `calc(100% - 2px - ${width}px)` : 0 }}>
       <Axis {...{ ticks, part }} />
@@ -153,12 +210,30 @@ function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onM
   );
   return (
     <Graph
-      {...{ tree, layout, numbers, found, selected, select, zoom, colouring, dark, canvas, above, onStep, onMenu, onSandwich }}
+      {...{
+        tree,
+        layout,
+        numbers,
+        found,
+        selected,
+        select,
+        zoom,
+        colouring,
+        dark,
+        canvas,
+        above,
+        onStep,
+        onMenu,
+        onSandwich,
+      }}
       range={seen.range}
       onRange={seen.move}
       upwards={false}
       title="all calls"
-      label={`Calls of ${label} in the order of time, ${count(tree.frame.length - 1)} of them. Arrow keys go from call to call, Enter zooms, question mark lists all keys.`}
+      label={
+        `Calls of ${label} in the order of time, ${count(tree.frame.length - 1)} of them. Arrow keys go ` +
+        `from call to call, Enter zooms, question mark lists all keys.`
+      }
       kind="time order"
       onActivate={zoom.to}
       under={<Behind {...{ ticks, part }} unsampled={gaps} />}

@@ -38,6 +38,9 @@ export function textOfRange({ from, to }: Range): string {
 export function rangeOfText(text: string, all: number): Range | undefined {
   const parts = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text);
   if (!parts) return undefined;
-  const [from, to] = [parts[1], parts[2]].map((ms) => Math.min(all, Math.round(Number(ms) * 10_000) / 10)) as [number, number];
+  const [from, to] = [parts[1], parts[2]].map((ms) => Math.min(all, Math.round(Number(ms) * 10_000) / 10)) as [
+    number,
+    number,
+  ];
   return to > from ? { from, to } : undefined;
 }

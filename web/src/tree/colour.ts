@@ -135,7 +135,13 @@ export function oklch(lightness: number, chroma: number, hue: number): string {
   for (let c = chroma; ; c = Math.max(0, c - 0.004)) {
     const rgb = linear(lightness, c * Math.cos((hue * Math.PI) / 180), c * Math.sin((hue * Math.PI) / 180));
     if (c > 0 && rgb.some((part) => part < -1e-4 || part > 1 + 1e-4)) continue;
-    return `#${rgb.map((part) => Math.round(gamma(part) * 255).toString(16).padStart(2, '0')).join('')}`;
+    return `#${rgb
+      .map((part) =>
+        Math.round(gamma(part) * 255)
+          .toString(16)
+          .padStart(2, '0'),
+      )
+      .join('')}`;
   }
 }
 

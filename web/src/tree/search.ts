@@ -41,13 +41,19 @@ export function searchOf(text: string): Search {
   if (expression) {
     try {
       const pattern = new RegExp(expression[1]!, expression[2]);
-      return { matches: (frame) => pattern.test(frame.name.slice(0, longest)) || pattern.test(frame.resource.slice(0, longest)) };
+      return {
+        matches: (frame) =>
+          pattern.test(frame.name.slice(0, longest)) || pattern.test(frame.resource.slice(0, longest)),
+      };
     } catch (error) {
       return { ...nothing, problem: error instanceof Error ? error.message : String(error) };
     }
   }
-  if (text != text.toLowerCase()) return { matches: ({ name, resource }) => name.includes(text) || resource.includes(text) };
-  return { matches: ({ name, resource }) => name.toLowerCase().includes(text) || resource.toLowerCase().includes(text) };
+  if (text != text.toLowerCase())
+    return { matches: ({ name, resource }) => name.includes(text) || resource.includes(text) };
+  return {
+    matches: ({ name, resource }) => name.toLowerCase().includes(text) || resource.toLowerCase().includes(text),
+  };
 }
 
 /** Searches a tree. */

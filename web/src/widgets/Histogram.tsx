@@ -43,8 +43,13 @@ export function Histogram({ bars, spread, of }: { bars: readonly Bar[]; spread?:
   const end = bins.length;
   const step = bins[0]!.high_ms - bins[0]!.low_ms;
   const x = (bin: number) => (bin / end) * width;
-  const marks = spread ? (['p50', 'p75', 'p95'] as const).map((name) => ({ name, at: x(spread[name].value / step) })) : [];
-  const texts = apart(marks.map(({ at }) => at), width);
+  const marks = spread
+    ? (['p50', 'p75', 'p95'] as const).map((name) => ({ name, at: x(spread[name].value / step) }))
+    : [];
+  const texts = apart(
+    marks.map(({ at }) => at),
+    width,
+  );
   return (
     <figure class="histogram" data-steady ref={box}>
       <svg
@@ -113,7 +118,8 @@ const half = 14;
 export function apart(places: readonly number[], width: number): number[] {
   const texts: number[] = [];
   for (const place of places) texts.push(Math.max(place, (texts.at(-1) ?? -half) + 2 * half));
-  for (let i = texts.length - 1, most = width - half; i >= 0; i--, most -= 2 * half) texts[i] = Math.min(texts[i]!, most);
+  for (let i = texts.length - 1, most = width - half; i >= 0; i--, most -= 2 * half)
+    texts[i] = Math.min(texts[i]!, most);
   return texts;
 }
 

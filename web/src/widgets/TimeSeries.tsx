@@ -150,7 +150,10 @@ function options(
     padding: [18, 24, 0, 0],
     cursor: { drag: { x: true, y: false, setScale: false }, y: false },
     scales: { y: { range: (_, __, max) => [0, (max || 1) * 1.08] } },
-    axes: [{ ...axis, size: 28, values: timesOf }, { ...axis, size: 64, values: (_, values) => values.map(duration) }],
+    axes: [
+      { ...axis, size: 28, values: timesOf },
+      { ...axis, size: 64, values: (_, values) => values.map(duration) },
+    ],
     series: [
       {},
       ...lines.map((name) => ({

@@ -53,7 +53,11 @@ export function Trend({ lines, markers, from, to, height = 150 }: Props) {
         {placed(markers, from, to, width - left).map(({ label, right, below, time }) => (
           <g key={`${time} ${below}`} class="marker">
             <path d={`M${x(time)} 14V${height - bottom}`} />
-            <text x={x(time) + (right ? -4 : 4)} y={below ? height - bottom - 4 : 10} text-anchor={right ? 'end' : 'start'}>
+            <text
+              x={x(time) + (right ? -4 : 4)}
+              y={below ? height - bottom - 4 : 10}
+              text-anchor={right ? 'end' : 'start'}
+            >
               {label}
             </text>
           </g>
@@ -73,7 +77,19 @@ export function Trend({ lines, markers, from, to, height = 150 }: Props) {
   );
 }
 
-function Times({ from, to, x, y, parts }: { from: number; to: number; x: (time: number) => number; y: number; parts: number }) {
+function Times({
+  from,
+  to,
+  x,
+  y,
+  parts,
+}: {
+  from: number;
+  to: number;
+  x: (time: number) => number;
+  y: number;
+  parts: number;
+}) {
   const times = Array.from({ length: parts + 1 }, (_, i) => from + (i / parts) * (to - from));
   return (
     <>
@@ -127,16 +143,25 @@ export interface PlacedMarker {
 /** Maximum number of releases in a chart: the newest ones. */
 const mostMarkers = 24;
 
-/** Returns the markers in a time, for a chart of some CSS pixels: those with names above, and those with names below. */
+/**
+ * Returns the markers in a time range, for a chart of a width in CSS pixels: markers with names
+ * above, then markers with names below.
+ */
 export function placed(markers: readonly Marker[], from: number, to: number, width: number): PlacedMarker[] {
   return [false, true].flatMap((below) =>
-    row(markers.filter((one) => (one.below ?? false) == below), from, to, width).map((place) => ({ ...place, below })),
+    row(
+      markers.filter((one) => (one.below ?? false) == below),
+      from,
+      to,
+      width,
+    ).map((place) => ({ ...place, below })),
   );
 }
 
 /**
- * Returns the markers in a time range whose names share a row, for a chart of a width in CSS pixels. If there is no room
- * for all names, only the newest is written, with the number of releases before it: B +2.
+ * Returns the markers in a time range whose names share a row, for a chart of a width in CSS
+ * pixels. If there is no room for all names, only the newest is written, with the
+ * number of markers before it: B +2.
  */
 function row(markers: readonly Marker[], from: number, to: number, width: number): Omit<PlacedMarker, 'below'>[] {
   const within = markers.filter(({ time }) => time >= from && time <= to).slice(-mostMarkers);

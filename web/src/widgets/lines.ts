@@ -45,6 +45,8 @@ export function releasesOf(catalog: Catalog | undefined, page = ''): Marker[] {
 export function versionsOf(versions: BrowserVersions | undefined): Marker[] {
   const all = versions?.families.flatMap((family) => family.versions) ?? [];
   return all
-    .flatMap(({ browser, half_since: since }) => (since ? [{ name: browser, time: Date.parse(since), below: true }] : []))
+    .flatMap(({ browser, half_since: since }) =>
+      since ? [{ name: browser, time: Date.parse(since), below: true }] : [],
+    )
     .sort((a, b) => a.time - b.time);
 }

@@ -6,7 +6,8 @@ export type Term = keyof typeof meanings;
 /** The explanation of each term. */
 export const meanings = {
   perView:
-    'Main-thread JavaScript per page view, in milliseconds, averaged over all profiled page views. Includes style and ' +
+    'Main-thread JavaScript per page view, in milliseconds, averaged over all profiled page views. Includes ' +
+    'style and ' +
     'layout where the browser reports them. Page views without the function count as 0, so the numbers add up.',
   p50: 'Half of the page views took less time, half took more.',
   p75: 'Three of four page views took less time. Percentiles of functions do not add up.',
@@ -22,10 +23,10 @@ export const meanings = {
   fcp: 'First Contentful Paint: when the first text or image appeared. Good up to 1.8 s, poor over 3 s.',
   ttfb: 'Time to First Byte of the document. Good up to 800 ms, poor over 1.8 s.',
   element:
-    'The element behind the vital: the largest text or image, the target of the interaction, or the element that moved ' +
+    'The element behind the vital: the largest text or image, the target of the interaction, or the element that ' +
+    'moved ' +
     'most. Its name is the attribute data-fieldtrie, or the tag and id.',
-  parts:
-    'The 75th percentile of each part of the time. In each page view the parts add up; their percentiles do not.',
+  parts: 'The 75th percentile of each part of the time. In each page view the parts add up; their percentiles do not.',
   longTasks: 'The share of JavaScript in tasks of 50 ms or more. The page does not respond to input during a task.',
   reach:
     'Page views in which the function, or a function that it calls, was sampled. Functions shorter than the sampling ' +
@@ -43,28 +44,36 @@ export const meanings = {
   noise:
     'A difference is within noise if chance can explain it, given the numbers of page views and of tested functions. ' +
     'It does not mean that nothing changed.',
-  mix: 'The mean of B, adjusted to the pages, devices and browsers of A. Other visitors then do not look like a change.',
+  mix:
+    'The mean of B, adjusted to the pages, devices and browsers of A. Other visitors then do not look like a ' +
+    'change.',
   corrected:
     'The confidence interval of the change, corrected for the number of functions compared. A change excludes 0; a ' +
     'difference within noise includes it.',
   withPage:
-    'The function changed in proportion to the rest of the page. Devices, or what visitors do, probably changed, and not ' +
+    'The function changed in proportion to the rest of the page. Devices, or what visitors do, probably changed, ' +
+    'and not ' +
     'the function.',
   code:
-    'From the symbols of both releases: the function was edited, calls an edited function, is called by one, or was not ' +
+    'From the symbols of both releases: the function was edited, calls an edited function, is called by one, or ' +
+    'was not ' +
     'edited. A function that was not edited needs stronger evidence for a change.',
   before: 'The change of the mean from the previous time range of the same length, not adjusted for traffic.',
   stackless:
-    'Time without a JavaScript stack: idle, or work that the browser does not report, such as scripts of other origins ' +
+    'Time without a JavaScript stack: idle, or work that the browser does not report, such as scripts of other ' +
+    'origins ' +
     'without CORS, and layout or style where the browser has no markers. To see functions of such scripts, load them ' +
     'with crossorigin and CORS headers.',
   viewTime:
     'JavaScript of this page view on the main thread, in milliseconds, within the selection (page, feature, labels). ' +
     'The list is sorted by it.',
   wholeTime: 'JavaScript of the whole page view, regardless of the selection.',
-  rank: 'The page view at a percentile: at p75, three of four profiled page views of the selection ran less JavaScript.',
+  rank:
+    'The page view at a percentile: at p75, three of four profiled page views of the selection ran less ' +
+    'JavaScript.',
   longTask:
-    'An uninterrupted JavaScript stack of 50 ms or more, during which the page does not respond to input. Two adjacent ' +
+    'An uninterrupted JavaScript stack of 50 ms or more, during which the page does not respond to input. Two ' +
+    'adjacent ' +
     'tasks count as one.',
   blocking: 'The sum of the time of long tasks beyond their first 50 ms.',
   timesSeen:

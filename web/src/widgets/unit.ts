@@ -8,9 +8,7 @@ import { hours, number, percent } from './numbers.ts';
 export function unitTitle(unit: Unit, perDay = false): { short: string; long: string } {
   if (unit == 'ms') return { short: 'ms', long: 'ms per page view' };
   if (unit == 'share') return { short: 'share', long: 'share of all JavaScript time' };
-  return perDay
-    ? { short: 'time/day', long: 'people’s time per day' }
-    : { short: 'time', long: 'people’s time' };
+  return perDay ? { short: 'time/day', long: 'people’s time per day' } : { short: 'time', long: 'people’s time' };
 }
 
 /** The period of total user time. Less than a day is not extrapolated. */
@@ -50,5 +48,10 @@ export function amount(ms: number, scale: Scale): string {
 /** Returns the scale of a point's page views, whose mean is wholeMs. */
 export function scaleOf(unit: Unit, point: Point | undefined, wholeMs = point?.mean_ms ?? 0): Scale {
   const { people, mean_ms = 0 } = point ?? {};
-  return { unit, hoursPerMs: people && mean_ms ? people.hours / mean_ms : 0, perDay: people?.per_day ?? false, wholeMs };
+  return {
+    unit,
+    hoursPerMs: people && mean_ms ? people.hours / mean_ms : 0,
+    perDay: people?.per_day ?? false,
+    wholeMs,
+  };
 }

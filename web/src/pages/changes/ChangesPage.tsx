@@ -45,7 +45,11 @@ function ChangeList() {
           <>
             <p class="row change-lists">
               {lists.map(([value, name]) => (
-                <a key={name} href={linkHere(place, { state: value || 'all' })} aria-current={value == state ? 'true' : undefined}>
+                <a
+                  key={name}
+                  href={linkHere(place, { state: value || 'all' })}
+                  aria-current={value == state ? 'true' : undefined}
+                >
                   {name}
                 </a>
               ))}
@@ -57,12 +61,16 @@ function ChangeList() {
               rowKey={(row) => row.id}
               order="-since"
               rowClass={(row) => (row.direction == 'moved' ? 'faint' : undefined)}
-              empty={evaluated ? 'No changes match.' : 'Pages have not been evaluated yet. The daemon evaluates them each hour.'}
+              empty={
+                evaluated
+                  ? 'No changes match.'
+                  : 'Pages have not been evaluated yet. The daemon evaluates them each hour.'
+              }
             />
             {more > 0 && <p class="hint">{more} more are older.</p>}
             <p class="hint">
-              The daemon looks after each hour, by release and by day. Time that only moved from one function to another is
-              faint, and nobody is told of it. <a href="docs/changes.html">How surely</a>
+              The daemon looks after each hour, by release and by day. Time that only moved from one function to another
+              is faint, and nobody is told of it. <a href="docs/changes.html">How surely</a>
             </p>
           </>
         )}
@@ -77,8 +85,8 @@ function Off() {
       <h1>Changes</h1>
       <Panel title="Change detection is off">
         <p>
-          The daemon was started with <code>--watch=false</code>. Without this flag, it searches each hour for pages, features,
-          functions and Web Vitals that became slower or faster.
+          The daemon was started with <code>--watch=false</code>. Without this flag, it searches each hour for pages,
+          features, functions and Web Vitals that became slower or faster.
         </p>
       </Panel>
     </div>
@@ -91,7 +99,14 @@ const columns: Column<FoundChange>[] = [
   { key: 'size', title: 'change', value: (row) => Math.abs(shownOf(row.pages[0]!).estimate.value), cell: SizeCell },
   { key: 'page', title: 'page', text: true, wide: true, value: (row) => row.pages[0]!.page, cell: PageCell },
   { key: 'since', title: 'since', text: true, wide: true, value: (row) => row.begin, cell: SinceCell },
-  { key: 'state', title: 'state', text: true, wide: true, value: (row) => row.state, cell: ({ state }) => <span class="status">{state}</span> },
+  {
+    key: 'state',
+    title: 'state',
+    text: true,
+    wide: true,
+    value: (row) => row.state,
+    cell: ({ state }) => <span class="status">{state}</span>,
+  },
 ];
 
 function DirectionCell({ direction }: FoundChange) {

@@ -173,12 +173,21 @@ function Days({ of }: { of: ChangeReport }) {
         caption="Days"
         columns={[
           { key: 'time', title: 'day', text: true, value: (row) => row.time, cell: ({ time }) => time.slice(0, 10) },
-          { key: 'value', title: 'value', value: (row) => row.value.value, cell: ({ value }) => valueOf(what, value.value) },
+          {
+            key: 'value',
+            title: 'value',
+            value: (row) => row.value.value,
+            cell: ({ value }) => valueOf(what, value.value),
+          },
           {
             key: 'interval',
             title: '95 %',
             cell: ({ value: { low, high } }) =>
-              low == undefined || high == undefined ? <span class="quiet">not known</span> : `${number(low)} to ${number(high)}`,
+              low == undefined || high == undefined ? (
+                <span class="quiet">not known</span>
+              ) : (
+                `${number(low)} to ${number(high)}`
+              ),
           },
           { key: 'views', title: 'page views', value: (row) => row.views, cell: ({ views }) => count(views) },
         ]}
@@ -198,10 +207,33 @@ function Pages({ of }: { of: ChangeReport }) {
       <Table
         caption="Pages"
         columns={[
-          { key: 'page', title: 'page', text: true, value: (row) => row.page, cell: ({ page }) => <PlaceLink kind="page" name={page} /> },
-          { key: 'before', title: 'before', wide: true, value: (row) => row.value.a, cell: ({ value }) => valueOf(what, value.a) },
-          { key: 'after', title: 'after', wide: true, value: (row) => row.value.b, cell: ({ value }) => valueOf(what, value.b) },
-          { key: 'size', title: 'change', value: (row) => Math.abs(row.change.value), cell: (row) => amountOf(what, shownOf(row).estimate) },
+          {
+            key: 'page',
+            title: 'page',
+            text: true,
+            value: (row) => row.page,
+            cell: ({ page }) => <PlaceLink kind="page" name={page} />,
+          },
+          {
+            key: 'before',
+            title: 'before',
+            wide: true,
+            value: (row) => row.value.a,
+            cell: ({ value }) => valueOf(what, value.a),
+          },
+          {
+            key: 'after',
+            title: 'after',
+            wide: true,
+            value: (row) => row.value.b,
+            cell: ({ value }) => valueOf(what, value.b),
+          },
+          {
+            key: 'size',
+            title: 'change',
+            value: (row) => Math.abs(row.change.value),
+            cell: (row) => amountOf(what, shownOf(row).estimate),
+          },
         ]}
         rows={pages}
         rowKey={(row) => row.page}
@@ -213,7 +245,8 @@ function Pages({ of }: { of: ChangeReport }) {
           <ul class="items">
             {others.map((one) => (
               <li key={`${one.page} ${textOf(one.what)}`} class="item">
-                <Text>{textOf(one.what)}</Text> {amountOf(one.what, one.change)} on <PlaceLink kind="page" name={one.page} />
+                <Text>{textOf(one.what)}</Text> {amountOf(one.what, one.change)} on{' '}
+                <PlaceLink kind="page" name={one.page} />
               </li>
             ))}
           </ul>
@@ -225,9 +258,20 @@ function Pages({ of }: { of: ChangeReport }) {
 
 /** Possible new states of a change, by its state. */
 const doable: Record<ChangeState, [ChangeState, string][]> = {
-  open: [['acknowledged', 'Acknowledge'], ['expected', 'Expect until'], ['resolved', 'Resolve']],
-  acknowledged: [['expected', 'Expect until'], ['resolved', 'Resolve'], ['open', 'Open again']],
-  expected: [['resolved', 'Resolve'], ['open', 'Open again']],
+  open: [
+    ['acknowledged', 'Acknowledge'],
+    ['expected', 'Expect until'],
+    ['resolved', 'Resolve'],
+  ],
+  acknowledged: [
+    ['expected', 'Expect until'],
+    ['resolved', 'Resolve'],
+    ['open', 'Open again'],
+  ],
+  expected: [
+    ['resolved', 'Resolve'],
+    ['open', 'Open again'],
+  ],
   resolved: [['open', 'Open again']],
 };
 

@@ -17,7 +17,9 @@ export function textOf({ kind, metric, function: place, feature }: What): string
  * change, unless that is within noise.
  */
 export function shownOf({ change, beside }: PageChange): { estimate: Estimate; atRest: boolean } {
-  return beside && !apart(change) && apart(beside) ? { estimate: beside, atRest: true } : { estimate: change, atRest: false };
+  return beside && !apart(change) && apart(beside)
+    ? { estimate: beside, atRest: true }
+    : { estimate: change, atRest: false };
 }
 
 /** A value in its unit. */

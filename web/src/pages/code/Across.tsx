@@ -61,7 +61,12 @@ export function Across({ of }: { of: Place }) {
   });
   const rows = values.map((value, i) => {
     const { response, old } = responses[i]!;
-    return { value, views: response?.views ?? 0, of: old ? undefined : found(response, of), arrived: !!response && !old };
+    return {
+      value,
+      views: response?.views ?? 0,
+      of: old ? undefined : found(response, of),
+      arrived: !!response && !old,
+    };
   });
   const links = (
     <nav class="segments" aria-label="Compare by">

@@ -33,7 +33,10 @@ export function CallTree({ response, scale, kind = 'tree' }: Props) {
   const tree = useMemo(() => treeOf(response), [response]);
   const prefix = kind == 'tree' ? '' : `${kind}-`; // the page of a function has two
   const root = place.params.get(`${prefix}root`) ?? '';
-  const actions = useMemo(() => [{ label: 'Copy a budget (YAML)', run: (frame: Frame) => void copyBudget(tree, frame, place) }], [tree, place]);
+  const actions = useMemo(
+    () => [{ label: 'Copy a budget (YAML)', run: (frame: Frame) => void copyBudget(tree, frame, place) }],
+    [tree, place],
+  );
   const held = useMemo(() => heldIn(place, prefix, !!tree.baseTotal), [place, prefix, tree]);
   if (!response.label.length) return <p class="empty">Nothing.</p>;
   return (
@@ -59,7 +62,8 @@ export function CallTree({ response, scale, kind = 'tree' }: Props) {
       )}
       {!!response.own_us && (
         <p class="hint">
-          Profiling itself took {number(response.own_us / 1000 / Math.max(1, response.views))} ms per page view (not included).
+          Profiling itself took {number(response.own_us / 1000 / Math.max(1, response.views))} ms per page view (not
+          included).
         </p>
       )}
     </>
@@ -109,5 +113,12 @@ function heldIn({ params }: Place, prefix: string, compared: boolean): Partial<F
 /** Returns the URL of a function's page. */
 function functionLink(place: Place, { name, resource, line, column }: Frame): string {
   const { params } = place;
-  return linkTo(place, 'function', { page: params.get('page') ?? '', feature: params.get('feature') ?? '', name, resource, line, column });
+  return linkTo(place, 'function', {
+    page: params.get('page') ?? '',
+    feature: params.get('feature') ?? '',
+    name,
+    resource,
+    line,
+    column,
+  });
 }

@@ -75,14 +75,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
       title: `self, ${unit}`,
       term: 'self',
       value: (row) => row.selfMs,
-      cell: (row) => (
-        <Interval
-          of={row.self?.mean ?? { value: row.selfMs }}
-          scale={scale}
-          views={views}
-          most={most}
-        />
-      ),
+      cell: (row) => <Interval of={row.self?.mean ?? { value: row.selfMs }} scale={scale} views={views} most={most} />,
     },
     {
       key: 'total',

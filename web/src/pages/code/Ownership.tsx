@@ -143,7 +143,9 @@ function Hosts({ top, scale }: { top: Top; scale: Scale }) {
         order="-self"
         empty="No script of another host was seen."
       />
-      <p class="hint">Scripts of other hosts are only seen if they send CORS headers; the time of the rest has no stack.</p>
+      <p class="hint">
+        Scripts of other hosts are only seen if they send CORS headers; the time of the rest has no stack.
+      </p>
     </>
   );
 }

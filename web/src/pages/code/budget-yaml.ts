@@ -9,7 +9,11 @@ const room = 1.1;
  * Returns an entry as in docs/budgets.md: a limit of the function's self time, 10 % above its value
  * in a tree.
  */
-export function budgetYaml(tree: Tree, frame: Frame, { page = '', feature = '' }: { page?: string; feature?: string }): string {
+export function budgetYaml(
+  tree: Tree,
+  frame: Frame,
+  { page = '', feature = '' }: { page?: string; feature?: string },
+): string {
   let us = 0;
   tree.frame.forEach((index, node) => {
     if (tree.frames[index] == frame) us += tree.self[node]!;

@@ -8,7 +8,17 @@ import { Table, type Column } from '../../widgets/Table.tsx';
 import { FunctionLink, Text, whereOf } from '../parts/names.tsx';
 import { between, folds, notEdited } from './verdict.ts';
 
-const statuses: readonly Status[] = ['slower', 'new', 'faster', 'gone', 'moved', 'with the page', 'within noise', 'not known', 'too few views'];
+const statuses: readonly Status[] = [
+  'slower',
+  'new',
+  'faster',
+  'gone',
+  'moved',
+  'with the page',
+  'within noise',
+  'not known',
+  'too few views',
+];
 
 /** Statuses that are hidden at first. */
 const folded: readonly Status[] = ['with the page', 'within noise', 'not known', 'too few views'];
@@ -43,7 +53,10 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
       </div>
       <Table
         caption="Changes"
-        columns={columns(by, of.functions.some(({ code }) => code))}
+        columns={columns(
+          by,
+          of.functions.some(({ code }) => code),
+        )}
         rows={rows}
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}\n${row.status}`}
         order="-size"
@@ -51,9 +64,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
         empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
       />
       {not_edited && of.enough && <p class="hint">{notEdited(not_edited)}</p>}
-      {unadjusted && (
-        <p class="hint">* Compared as measured, without a correction for devices and browsers.</p>
-      )}
+      {unadjusted && <p class="hint">* Compared as measured, without a correction for devices and browsers.</p>}
       {beside && (
         <p class="hint">
           † After allowing for longer or shorter page views. Without that, the change (in small type) is within noise.
@@ -61,8 +72,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
       )}
       {of.rest.functions > 0 && (
         <p class="hint">
-          {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A
-          and{' '}
+          {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A,{' '}
           {number(of.rest.mean_ms.b)} ms in B ({signed(of.rest.change_ms)} ms).
         </p>
       )}

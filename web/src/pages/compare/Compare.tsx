@@ -162,8 +162,8 @@ function Verdict({ of }: { of: Comparison }) {
         <summary>How this was computed</summary>
         <p>
           The interval of the verdict is at {number(100 * total.level)}&nbsp;%. {capital(of.note)}. {of.method};{' '}
-          {count(of.tested_functions)} functions were tested, and {percent(of.false_discovery)} of the reported changes may be by
-          chance.
+          {count(of.tested_functions)} functions were tested, and {percent(of.false_discovery)} of the reported changes
+          may be by chance.
         </p>
       </details>
       <NamesRemark names={of.names} />
@@ -201,16 +201,7 @@ function Difference({ other }: { other: OtherSide }) {
   );
 }
 
-const trafficTitles = [
-  'traffic',
-  'views A',
-  'views B',
-  'share A',
-  'share B',
-  'mean A, ms',
-  'mean B, ms',
-  'used',
-];
+const trafficTitles = ['traffic', 'views A', 'views B', 'share A', 'share B', 'mean A, ms', 'mean B, ms', 'used'];
 
 function Traffic({ of }: { of: Comparison }) {
   const { place } = useView();
@@ -231,9 +222,7 @@ function Traffic({ of }: { of: Comparison }) {
             {of.strata.map((stratum) => (
               <tr key={JSON.stringify(stratum.labels)}>
                 <td class="text">
-                  <a
-                    href={linkHere(place, { label: conditionsOf(stratum.labels) })}
-                  >
+                  <a href={linkHere(place, { label: conditionsOf(stratum.labels) })}>
                     {Object.values(stratum.labels).join(', ') || '(none)'}
                   </a>
                 </td>

@@ -107,7 +107,9 @@ function Chooser({ releases, other, close }: Props & { close: () => void }) {
       compare_feature: text('feature'),
       compare_since: text('since'),
       compare_until: text('until'),
-      compare_label: text('label').split(/\s*\n\s*/).filter(Boolean),
+      compare_label: text('label')
+        .split(/\s*\n\s*/)
+        .filter(Boolean),
     });
     close();
   };

@@ -23,14 +23,17 @@ export function FirstTrace() {
     <div class="page first">
       <h1>No profiles received yet</h1>
       <section class="arrivals" role="status">
-        {response && missing(response).map((one) => (
-          <p key={one.seen}>
-            <b>{one.seen}</b> {one.fix} {one.command && <code>{one.command}</code>}
-          </p>
-        ))}
+        {response &&
+          missing(response).map((one) => (
+            <p key={one.seen}>
+              <b>{one.seen}</b> {one.fix} {one.command && <code>{one.command}</code>}
+            </p>
+          ))}
         <p class="waits">
           <span class="bar" />
-          {response?.traces ? 'The first page view has arrived. It appears within seconds.' : 'Waiting for the first page view. This page updates automatically.'}
+          {response?.traces
+            ? 'The first page view has arrived. It appears within seconds.'
+            : 'Waiting for the first page view. This page updates automatically.'}
         </p>
       </section>
       <h2>1. A response header, which allows the browser to profile the page</h2>
@@ -39,14 +42,15 @@ export function FirstTrace() {
       {to && <Snippets name="Script" all={scripts(to)} />}
       {response && !response.configured && (
         <p>
-          {response.url} is the address on this machine. For visitors of a site on HTTPS put it behind a proxy with TLS, and start
-          the daemon with <code>--public-url https://profiles.example.com</code>, and these lines have it.
+          {response.url} is the address on this machine. For visitors of a site on HTTPS put it behind a proxy with TLS,
+          and start the daemon with <code>--public-url https://profiles.example.com</code>, and these lines have it.
         </p>
       )}
       <h2>3. A visit</h2>
       <p>
-        Open the site in Chrome or Edge, click around, and close the tab. For a site of the public start the daemon with the origins
-        that may send, such as <code>--allow-origin https://www.example.com</code>. Otherwise any site may send.
+        Open the site in Chrome or Edge, click around, and close the tab. For a site of the public start the daemon with
+        the origins that may send, such as <code>--allow-origin https://www.example.com</code>. Otherwise any site may
+        send.
       </p>
     </div>
   );
@@ -66,12 +70,15 @@ function Snippets({ name, all }: { name: string; all: readonly Snippet[] }) {
         ))}
       </div>
       <p>{where}</p>
-      {[first, text].map((one) => one && (
-        <div key={one} class="command">
-          <pre tabIndex={0}>{one}</pre>
-          <Copy text={one} />
-        </div>
-      ))}
+      {[first, text].map(
+        (one) =>
+          one && (
+            <div key={one} class="command">
+              <pre tabIndex={0}>{one}</pre>
+              <Copy text={one} />
+            </div>
+          ),
+      )}
       {note && <p>{note}</p>}
     </div>
   );

@@ -51,8 +51,13 @@ function ofRefused({ reason, origin, error, requests }: NonNullable<Arrivals['re
   const were = `${plural(requests, 'request')} ${requests == 1 ? 'was' : 'were'} refused`;
   if (reason == 'origin' && origin) {
     const seen = `${were}, blocked by CORS: the origin ${origin} is not allowed.`;
-    if (!error.includes('--allow-origin')) return { seen, fix: 'Add it to the origins of its key in the file of --keys.' };
-    return { seen, fix: 'Start the daemon with this flag and its present origins:', command: `--allow-origin ${origin}` };
+    if (!error.includes('--allow-origin'))
+      return { seen, fix: 'Add it to the origins of its key in the file of --keys.' };
+    return {
+      seen,
+      fix: 'Start the daemon with this flag and its present origins:',
+      command: `--allow-origin ${origin}`,
+    };
   }
   if (reason == 'key') {
     return { seen: `${were}: no key, or an unknown one.`, fix: 'Give fieldtrie.start one of the keys of the daemon.' };
@@ -75,14 +80,21 @@ export function missing({ url, scripts, traces, unprofiled = [], refused = [] }:
     return [
       {
         seen: 'Nothing has come yet: no browser has loaded the script.',
-        fix: `If you have opened the site, look whether its document has the script of step 2, and whether this browser reaches ${url}/sdk.js.`,
+        fix:
+          `If you have opened the site, look whether its document has the script of step 2, and whether this ` +
+          `browser reaches ${url}/sdk.js.`,
       },
     ];
   }
   return [
     {
-      seen: `The script was loaded ${scripts.count == 1 ? 'once' : plural(scripts.count, 'time')}, and no page view has been reported.`,
-      fix: 'A profile is sent when its page is left, or after a minute: close the tab of the site. If nothing comes then, look whether fieldtrie.start has sampleRate: 1, and whether the console of the browser says something, such as of a Content-Security-Policy.',
+      seen:
+        `The script was loaded ${scripts.count == 1 ? 'once' : plural(scripts.count, 'time')}, and no page ` +
+        `view has been reported.`,
+      fix:
+        'A profile is sent when its page is left, or after a minute: close the tab of the site. If nothing ' +
+        'comes then, look whether fieldtrie.start has sampleRate: 1, and whether the console of the browser says ' +
+        'something, such as of a Content-Security-Policy.',
     },
   ];
 }

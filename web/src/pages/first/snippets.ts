@@ -28,7 +28,11 @@ export const headers: readonly Snippet[] = [
     text: `add_header ${header} "${value}";`,
     note: 'A location with an add_header of its own inherits none: there it has to stand again.',
   },
-  { name: 'Caddy', where: 'In the Caddyfile.', text: `www.example.com {\n\theader ${header} "${value}"\n\t# and what else the site has\n}` },
+  {
+    name: 'Caddy',
+    where: 'In the Caddyfile.',
+    text: `www.example.com {\n\theader ${header} "${value}"\n\t# and what else the site has\n}`,
+  },
   {
     name: 'Express',
     where: 'Before the routes, and before express.static.',
@@ -54,7 +58,9 @@ export const headers: readonly Snippet[] = [
     name: 'Cloudflare',
     where: 'In the file _headers among the static assets, for Pages and Workers.',
     text: `/*\n  ${header}: ${value}`,
-    note: 'For what a function or a server behind Cloudflare makes: Rules, Create rule, Response Header Transform Rule, “Set static” with the name and the value above.',
+    note:
+      'For what a function or a server behind Cloudflare makes: Rules, Create rule, Response Header ' +
+      'Transform Rule, “Set static” with the name and the value above.',
   },
 ];
 
@@ -75,7 +81,9 @@ export function scripts(to: Destination): Snippet[] {
     {
       name: 'Script tag',
       where: 'In the head of the pages, before other scripts.',
-      text: `<script src="${to.url}/sdk.js" crossorigin="anonymous"></script>\n<script>\n  fieldtrie.start({${options(to)}});\n</script>`,
+      text:
+        `<script src="${to.url}/sdk.js" crossorigin="anonymous"></script>\n<script>\n  ` +
+        `fieldtrie.start({${options(to)}});\n</script>`,
     },
     {
       name: 'npm',

@@ -27,7 +27,11 @@ interface Row {
 }
 
 /** Names of the displayed differences. */
-const names: Partial<Record<CostDifference['what'], string>> = { p75: 'p75', geomean: 'geometric mean', poor: 'rated poor' };
+const names: Partial<Record<CostDifference['what'], string>> = {
+  p75: 'p75',
+  geomean: 'geometric mean',
+  poor: 'rated poor',
+};
 
 /** Returns the displayed differences, in the order of the response. */
 export function rowsOf(cost: Cost): Row[] {
@@ -44,7 +48,9 @@ const amountOf = ({ vital, of }: Row, value: number): string =>
 export function intervalOf({ vital, of }: Row): string {
   if (of.what == 'poor') return `${signed(100 * of.low)} to ${signed(100 * of.high)} points`;
   if (of.relative) return `${signedPercent(of.relative.low)} to ${signedPercent(of.relative.high)}`;
-  return vital.unit == 'score' ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}` : `${signed(of.low)} to ${signed(of.high)} ms`;
+  return vital.unit == 'score'
+    ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}`
+    : `${signed(of.low)} to ${signed(of.high)} ms`;
 }
 
 const words = { slower: 'slower', faster: 'faster', noise: 'within noise' };
@@ -57,7 +63,12 @@ const columns: Column<Row>[] = [
     text: true,
     cell: ({ vital, of }) => `${vital.name.toUpperCase()} ${names[of.what]}`,
   },
-  { key: 'status', title: 'difference', text: true, cell: ({ of }) => <span class={`status ${classes[of.status]}`}>{words[of.status]}</span> },
+  {
+    key: 'status',
+    title: 'difference',
+    text: true,
+    cell: ({ of }) => <span class={`status ${classes[of.status]}`}>{words[of.status]}</span>,
+  },
   { key: 'interval', title: '95 % interval', term: 'interval' as Term, cell: intervalOf },
   { key: 'profiled', title: 'profiled', cell: (row) => amountOf(row, row.of.profiled) },
   { key: 'control', title: 'others', cell: (row) => amountOf(row, row.of.control) },
@@ -66,7 +77,9 @@ const columns: Column<Row>[] = [
     title: '± 1 % takes',
     wide: true,
     cell: ({ vital, of }) =>
-      of.what == 'p75' && vital.views_for_one_percent ? `${plural(vital.views_for_one_percent, 'page view')} of each` : '',
+      of.what == 'p75' && vital.views_for_one_percent
+        ? `${plural(vital.views_for_one_percent, 'page view')} of each`
+        : '',
   },
 ];
 
@@ -83,10 +96,16 @@ export function Costs({ of: cost }: { of: Cost }) {
       {rows.length > 0 && (
         <>
           <p>
-            {cost.arms.map(({ arm, views }) => `${count(views)} ${arms[arm]}`).join(', ')}; compared at the same page, time, device,
-            browser and connection.{cost.fair == null && ' Whether the draw is fair is not known.'}
+            {cost.arms.map(({ arm, views }) => `${count(views)} ${arms[arm]}`).join(', ')}; compared at the same page,
+            time, device, browser and connection.{cost.fair == null && ' Whether the draw is fair is not known.'}
           </p>
-          <Table caption="What profiling costs" columns={columns} rows={rows} rowKey={({ vital, of }) => vital.name + of.what} order="" />
+          <Table
+            caption="What profiling costs"
+            columns={columns}
+            rows={rows}
+            rowKey={({ vital, of }) => vital.name + of.what}
+            order=""
+          />
         </>
       )}
       {cost.missing?.map((what) => (

@@ -131,7 +131,12 @@ function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
         ['Started', started ? `${ago(Date.now() - started)} ago` : 'not known'],
         ['Traces now', rates ? `${number(rates.traces)} a second, ${bytes(rates.bytes)} a second` : 'counting …'],
         ['Traces since the start', count(now.sum(stored))],
-        ['Responses to browsers', median == undefined || slow == undefined ? 'none yet' : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`],
+        [
+          'Responses to browsers',
+          median == undefined || slow == undefined
+            ? 'none yet'
+            : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`,
+        ],
         ['Cost in browsers', profiled ? `${percent(cost / profiled)} of the profiled time` : 'not known yet'],
         ['Memory of the daemon', bytes(now.sum('process_resident_memory_bytes'))],
       ]}
@@ -144,7 +149,10 @@ function Disk({ now }: { now: Metrics }) {
     <Numbers
       rows={[
         ['Traces and rollups', bytes(now.sum('fieldtrie_store_disk_bytes'))],
-        ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
+        [
+          'Symbols',
+          `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`,
+        ],
         ['Free', bytes(now.sum('fieldtrie_store_free_bytes'))],
       ]}
     />
@@ -159,10 +167,20 @@ function Bucket({ now }: { now: Metrics }) {
     <Numbers
       rows={[
         ['Stored by this node', bytes(now.sum('fieldtrie_store_segment_bytes_total'))],
-        ['Shards rolled up by this node', `${count(now.sum('fieldtrie_store_shards'))} of ${count(now.by('fieldtrie_store_lag_seconds', 'shard').size)}`],
+        [
+          'Shards rolled up by this node',
+          `${count(now.sum('fieldtrie_store_shards'))} of ` +
+            `${count(now.by('fieldtrie_store_lag_seconds', 'shard').size)}`,
+        ],
         ...requests.map(([kind, sent]): Row => [`Requests: ${kind}`, count(sent)]),
-        ['Cache hits', hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'no lookups yet'],
-        ['Symbols', `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`],
+        [
+          'Cache hits',
+          hits + misses ? `${percent(hits / (hits + misses))} of ${count(hits + misses)}` : 'no lookups yet',
+        ],
+        [
+          'Symbols',
+          `${bytes(now.sum('fieldtrie_symbols_bytes'))} of ${plural(now.sum('fieldtrie_symbols_tables'), 'script')}`,
+        ],
       ]}
     />
   );
@@ -247,6 +265,12 @@ const pathColumns: Column<Path>[] = [
 
 function Paths({ now }: { now: Metrics }) {
   return (
-    <Table caption="Responses by path" columns={pathColumns} rows={pathsOf(now)} rowKey={({ path }) => path} order="-all" />
+    <Table
+      caption="Responses by path"
+      columns={pathColumns}
+      rows={pathsOf(now)}
+      rowKey={({ path }) => path}
+      order="-all"
+    />
   );
 }

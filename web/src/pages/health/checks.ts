@@ -32,7 +32,15 @@ export function inBucket(metrics: Metrics): boolean {
 /** Returns all checks of a daemon. */
 export function checksOf(metrics: Metrics): Check[] {
   const place = inBucket(metrics) ? bucket(metrics) : disk(metrics);
-  return [...writing(metrics), ...place, clock(metrics), ...data(metrics), script(metrics), cost(metrics), queries(metrics)];
+  return [
+    ...writing(metrics),
+    ...place,
+    clock(metrics),
+    ...data(metrics),
+    script(metrics),
+    cost(metrics),
+    queries(metrics),
+  ];
 }
 
 /** Traces until they are stored and rolled up. */
@@ -52,13 +60,18 @@ function writing(metrics: Metrics): Check[] {
       says: stuck
         ? `the disk has not responded for ${duration(wait * 1000)}: traces are refused`
         : `${count(queue)} traces are waiting; ${count(refused)} could not be stored since the start`,
-      remedy: stuck ? 'Check the disk. When it responds, the daemon continues.' : 'The disk or bucket is slow, full or unreachable. Browsers retry. With a bucket, --spool keeps traces on the disk meanwhile.',
+      remedy: stuck
+        ? 'Check the disk. When it responds, the daemon continues.'
+        : 'The disk or bucket is slow, full or unreachable. Browsers retry. With a bucket, --spool keeps traces ' +
+          'on the disk meanwhile.',
     },
     {
       name: 'Rollups',
       level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
       says: `the oldest pending trace has waited for ${duration(lag * 1000)}`,
-      remedy: 'Responses lack pending traces. The log has the error. Without an error, the processor is overloaded: lower the sampling rate, or add nodes to a bucket.',
+      remedy:
+        'Responses lack pending traces. The log has the error. Without an error, the processor is overloaded: ' +
+        'lower the sampling rate, or add nodes to a bucket.',
     },
     {
       name: 'Hourly rollups',
@@ -82,8 +95,12 @@ function script(metrics: Metrics): Check {
   return {
     name: 'Browser script',
     level: refused > taken / 1000 ? 'act' : refused ? 'look' : 'fine',
-    says: refused ? `${count(refused)} of its requests were refused, ${count(taken)} traces accepted` : 'no request was refused',
-    remedy: 'Its version does not match the version of the daemon, or another program imitates it. The responses (400, 413, 422) have the error.',
+    says: refused
+      ? `${count(refused)} of its requests were refused, ${count(taken)} traces accepted`
+      : 'no request was refused',
+    remedy:
+      'Its version does not match the version of the daemon, or another program imitates it. The responses (400, ' +
+      '413, 422) have the error.',
   };
 }
 
@@ -95,7 +112,8 @@ function cost(metrics: Metrics): Check {
     name: 'Cost',
     level: rates.length ? 'look' : 'fine',
     says: rates.length
-      ? `profiling costs visitors more than max_cost: ${rates.map(([page, rate]) => `of ${page} ${most(rate)} may be profiled`).join('; ')}`
+      ? `profiling costs visitors more than max_cost: ` +
+        `${rates.map(([page, rate]) => `of ${page} ${most(rate)} may be profiled`).join('; ')}`
       : 'no page is throttled because of profiling cost',
     remedy: 'Lower the share that your server sends, too. When the cause is fixed, set since next to max_cost.',
   };
@@ -110,7 +128,9 @@ function bucket(metrics: Metrics): Check[] {
       name: 'Bucket',
       level: silent > 60 ? 'act' : silent > 30 ? 'look' : 'fine',
       says: `last responded ${duration(silent * 1000)} ago`,
-      remedy: 'Check the bucket and the network of this node. Until the bucket responds, traces are refused or go to --spool.',
+      remedy:
+        'Check the bucket and the network of this node. Until the bucket responds, traces are refused or go to ' +
+        '--spool.',
     },
     {
       name: 'Spool',
@@ -144,9 +164,14 @@ function clock(metrics: Metrics): Check {
     name: 'Clock',
     level: doubted || offset > 600 ? 'act' : offset > 5 ? 'look' : 'fine',
     says:
-      (inBucket(metrics) ? `${duration(offset * 1000)} off the clock of the bucket` : doubted ? 'in doubt' : 'in sync') +
-      (doubted ? ': no hour is closed, and nothing is deleted by age' : ''),
-    remedy: doubted ? '/readyz has the reason. Set the clock. If it is right, the daemon trusts it after three hours.' : 'Set the clock of this node. Traces have the right time in any case.',
+      (inBucket(metrics)
+        ? `${duration(offset * 1000)} off the clock of the bucket`
+        : doubted
+          ? 'in doubt'
+          : 'in sync') + (doubted ? ': no hour is closed, and nothing is deleted by age' : ''),
+    remedy: doubted
+      ? '/readyz has the reason. Set the clock. If it is right, the daemon trusts it after three hours.'
+      : 'Set the clock of this node. Traces have the right time in any case.',
   };
 }
 
@@ -182,7 +207,10 @@ function data(metrics: Metrics): Check[] {
 
 function queries(metrics: Metrics): Check {
   const waiting = metrics.sum('fieldtrie_queries_waiting');
-  const failed = ['500', '503', '504'].reduce((sum, code) => sum + metrics.sum('fieldtrie_query_requests_total', { code }), 0);
+  const failed = ['500', '503', '504'].reduce(
+    (sum, code) => sum + metrics.sum('fieldtrie_query_requests_total', { code }),
+    0,
+  );
   const all = metrics.sum('fieldtrie_query_requests_total');
   return {
     name: 'Queries',
@@ -230,18 +258,60 @@ export function refusalsOf(metrics: Metrics): Refusal[] {
     const number = metrics.sum(name);
     if (number) all.push({ what, why, number, remedy });
   };
-  each('fieldtrie_ingest_refused_total', 'reason', 'requests', reasons, 'The responses have the error: docs/operations.md.');
+  each(
+    'fieldtrie_ingest_refused_total',
+    'reason',
+    'requests',
+    reasons,
+    'The responses have the error: docs/operations.md.',
+  );
   each('fieldtrie_ingest_rejected_total', 'reason', 'traces', reasons, 'The responses have the error of each trace.');
   each('fieldtrie_ingest_folded_total', 'what', 'became (other)', folded);
-  each('fieldtrie_access_refused_total', 'reason', 'logins and tokens', {}, 'A token is out of date, or a client guesses passwords.');
-  one('fieldtrie_ingest_cut_traces_total', 'traces cut', 'their samples claim too much time', 'A forged trace, or a clock that jumped.');
+  each(
+    'fieldtrie_access_refused_total',
+    'reason',
+    'logins and tokens',
+    {},
+    'A token is out of date, or a client guesses passwords.',
+  );
+  one(
+    'fieldtrie_ingest_cut_traces_total',
+    'traces cut',
+    'their samples claim too much time',
+    'A forged trace, or a clock that jumped.',
+  );
   one('fieldtrie_ingest_dropped_spans_total', 'spans', 'too many overlap', 'Close features when they end.');
-  one('fieldtrie_ingest_skewed_clocks_total', 'times of traces', 'clocks of browsers are far off', 'They have the time of arrival instead. Nothing to do.');
-  one('fieldtrie_ingest_feature_rules_skipped_total', 'features of rules', 'they begin and end too often', 'Match a function that calls them.');
-  one('fieldtrie_ingest_uncounted_tags_total', 'names', 'too many or too long for the lists', 'Mark fewer features in a trace.');
+  one(
+    'fieldtrie_ingest_skewed_clocks_total',
+    'times of traces',
+    'clocks of browsers are far off',
+    'They have the time of arrival instead. Nothing to do.',
+  );
+  one(
+    'fieldtrie_ingest_feature_rules_skipped_total',
+    'features of rules',
+    'they begin and end too often',
+    'Match a function that calls them.',
+  );
+  one(
+    'fieldtrie_ingest_uncounted_tags_total',
+    'names',
+    'too many or too long for the lists',
+    'Mark fewer features in a trace.',
+  );
   one('fieldtrie_store_duplicates_total', 'traces', 'stored before', 'Browsers retried them. Nothing to do.');
-  one('fieldtrie_sdk_dropped_traces_total', 'traces', 'browsers could not send them', 'Check whether the collector was reachable.');
-  one('fieldtrie_connections_closed_total', 'connections', 'too many at the same time', 'Put a proxy in front, or raise --max-connections.');
+  one(
+    'fieldtrie_sdk_dropped_traces_total',
+    'traces',
+    'browsers could not send them',
+    'Check whether the collector was reachable.',
+  );
+  one(
+    'fieldtrie_connections_closed_total',
+    'connections',
+    'too many at the same time',
+    'Put a proxy in front, or raise --max-connections.',
+  );
   one('fieldtrie_symbols_refused_total', 'uploads of symbols', 'refused', 'The output of upload has the reason.');
   return all.sort((a, b) => b.number - a.number);
 }

@@ -28,7 +28,9 @@ export function Audience() {
   const known = useQuery(settled ? labels(selection) : undefined);
   const point = whole.response?.groups[0]?.points[0];
   const more = place.params.getAll('by').filter((key) => !first.includes(key));
-  const others = (known.response?.labels ?? []).map(({ key }) => key).filter((key) => ![...first, ...more].includes(key));
+  const others = (known.response?.labels ?? [])
+    .map(({ key }) => key)
+    .filter((key) => ![...first, ...more].includes(key));
   return (
     <div class="page">
       <header class="title">
@@ -121,7 +123,8 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
   const most = longestBar(rows.map(({ mean_ms }) => mean_ms));
   const only = (value: string) => linkHere(place, { label: [...selection.label, `${label}=${value}`] });
   const { page, feature } = selection;
-  const single = (value: string) => linkTo(place, 'views', { page, feature, label: [...selection.label, `${label}=${value}`] });
+  const single = (value: string) =>
+    linkTo(place, 'views', { page, feature, label: [...selection.label, `${label}=${value}`] });
   const own = (row: Row) => scaleOf(unit, row, whole ? ofPage(whole) / 1000 / Math.max(1, row.views) : 0);
   return [
     {

@@ -43,7 +43,13 @@ export function estimateOf(of: Estimate | null, written: (value: number) => stri
 
 const columns: Column<BrowserVersion>[] = [
   { key: 'browser', title: 'version', text: true, value: ({ browser }) => browser, cell: ({ browser }) => browser },
-  { key: 'views', title: 'views', term: 'views', value: ({ views }) => views, cell: ({ views }) => <Views of={views} /> },
+  {
+    key: 'views',
+    title: 'views',
+    term: 'views',
+    value: ({ views }) => views,
+    cell: ({ views }) => <Views of={views} />,
+  },
   { key: 'share', title: 'of its browser', value: ({ share }) => share, cell: ({ share }) => percent(share) },
   {
     key: 'effect',

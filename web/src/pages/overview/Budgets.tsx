@@ -78,8 +78,8 @@ function NoBudgets() {
   return (
     <Panel title="There are no budgets yet">
       <p>
-        A budget limits the time that a page, a feature or a function may take. Budgets are entries of a file, which is best
-        kept beside the code that they limit:
+        A budget limits the time that a page, a feature or a function may take. Budgets are entries of a file, which is
+        best kept beside the code that they limit:
       </p>
       <div class="command">
         <pre tabIndex={0}>{example}</pre>
@@ -87,8 +87,8 @@ function NoBudgets() {
       </div>
       <p>
         Start the daemon with <code>ingest --budgets budgets.yaml</code>: it evaluates them every minute, shows them
-        here, and exports them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if a budget
-        is blown.
+        here, and exports them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if a
+        budget is blown.
       </p>
     </Panel>
   );
@@ -178,7 +178,9 @@ function Value({ budget }: { budget: Budget }) {
 function lineOfBudget({ metric, of, page = '', function: called, code }: Budget): LineName | undefined {
   if (called || code || page.includes('*')) return undefined;
   if (of == 'long_tasks') return metric == 'p75' ? 'long tasks p75' : undefined;
-  return (!of || of == 'time') && (metric == 'p50' || metric == 'p75' || metric == 'p95' || metric == 'mean') ? metric : undefined;
+  return (!of || of == 'time') && (metric == 'p50' || metric == 'p75' || metric == 'p95' || metric == 'mean')
+    ? metric
+    : undefined;
 }
 
 /** The values of a budget over two weeks, with its limit. */
@@ -193,7 +195,9 @@ function History({ budget }: { budget: Budget }) {
   if (!response) return null;
   const { from, to } = rangeOf(selection, Date.now());
   const samples = called ? functionLine(response, called) : lineOf(response.groups[0]?.points ?? [], line!);
-  return <Sparkline samples={samples} from={from} to={to} name={`${budget.name}, ${line ?? 'mean'}`} limit={budget.limit} />;
+  return (
+    <Sparkline samples={samples} from={from} to={to} name={`${budget.name}, ${line ?? 'mean'}`} limit={budget.limit} />
+  );
 }
 
 function Used({ budget }: { budget: Budget }) {

@@ -95,8 +95,8 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
 function NoFeatures() {
   return (
     <p class="hint">
-      <code>{"fieldtrie.feature('search', () => …)"}</code> in a page measures a feature; rules in the <code>--budgets</code>{' '}
-      file do the same without a change to the page.
+      <code>{"fieldtrie.feature('search', () => …)"}</code> in a page measures a feature; rules in the{' '}
+      <code>--budgets</code> file do the same without a change to the page.
     </p>
   );
 }

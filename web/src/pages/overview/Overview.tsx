@@ -30,7 +30,8 @@ export function Overview() {
   const point = whole.response?.groups[0]?.points[0];
   const { again } = whole;
   useEffect(() => {
-    if (stored.response?.entries.length && whole.response && !point?.views) again(); // the first trace may be there by now
+    // the first trace may be there by now
+    if (stored.response?.entries.length && whole.response && !point?.views) again();
   }, [stored.response]);
   if (whole.response && !point?.views && stored.response) {
     return stored.response.entries.length ? <NothingNow /> : <FirstTrace />;

@@ -7,7 +7,11 @@ import type { Sample } from '../../widgets/Sparkline.tsx';
  * Returns the worst budget of a page or a feature, including budgets of functions: a blown one,
  * otherwise the one nearest to its limit.
  */
-export function worst(budgets: readonly Budget[] | undefined, kind: 'page' | 'feature', name: string): Budget | undefined {
+export function worst(
+  budgets: readonly Budget[] | undefined,
+  kind: 'page' | 'feature',
+  name: string,
+): Budget | undefined {
   const used = ({ value, limit }: Budget) => (value?.value ?? 0) / (limit || 1);
   const about = (budgets ?? []).filter((budget) => budget[kind] == name);
   return about.sort((a, b) => Number(b.blown) - Number(a.blown) || used(b) - used(a))[0];
@@ -24,7 +28,10 @@ export const mostFunctions = 100;
  * none of them is in it.
  */
 export function functionLine({ groups }: Series, { name, resource = '*' }: NonNullable<Budget['function']>): Sample[] {
-  const pattern = resource.split('*').map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
+  const pattern = resource
+    .split('*')
+    .map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*');
   const place = new RegExp(`^${pattern}(:\\d+:\\d+)?$`, 's');
   const sums = new Map<number, number>();
   let found = false;

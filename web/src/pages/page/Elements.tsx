@@ -65,19 +65,38 @@ export function Elements() {
     },
     { key: 'vital', title: 'of', text: true, cell: ({ vital }) => vital.name.toUpperCase() },
     { key: 'share', title: 'page views', cell: ({ share }) => percent(share) },
-    { key: 'p75', title: 'p75', term: 'p75', cell: ({ vital, element }) => element && inUnitOf(vital, element.p75.value) },
+    {
+      key: 'p75',
+      title: 'p75',
+      term: 'p75',
+      cell: ({ vital, element }) => element && inUnitOf(vital, element.p75.value),
+    },
     {
       key: 'rating',
       title: 'rating',
       text: true,
-      cell: ({ element }) => element && <span class={`rated ${element.rating.replaceAll(' ', '-')}`}>{element.rating}</span>,
+      cell: ({ element }) =>
+        element && <span class={`rated ${element.rating.replaceAll(' ', '-')}`}>{element.rating}</span>,
     },
-    { key: 'parts', title: 'made up of', term: 'parts' as Term, text: true, wide: true, cell: ({ element }) => <Parts of={element?.parts ?? []} /> },
+    {
+      key: 'parts',
+      title: 'made up of',
+      term: 'parts' as Term,
+      text: true,
+      wide: true,
+      cell: ({ element }) => <Parts of={element?.parts ?? []} />,
+    },
   ];
   const hidden = of.some(({ elements = [] }) => elements.length > few);
   return (
     <Panel title="What Web Vitals are of" query={query} shown={shown} class="elements">
-      <Table caption="Elements of Web Vitals" columns={columns} rows={rows} rowKey={({ vital, element }) => `${vital.name} ${element?.element}`} order="" />
+      <Table
+        caption="Elements of Web Vitals"
+        columns={columns}
+        rows={rows}
+        rowKey={({ vital, element }) => `${vital.name} ${element?.element}`}
+        order=""
+      />
       {hidden && (
         <button type="button" class="quiet" onClick={() => setAll(!all)}>
           {all ? 'Fewer elements' : 'More elements'}

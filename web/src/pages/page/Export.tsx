@@ -18,7 +18,10 @@ const formats = [
 export function Export() {
   const { selection } = useView();
   const subject = selection.feature || selection.page;
-  const name = subject.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 60);
+  const name = subject
+    .replace(/[^\w-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60);
   return (
     <Popover button="Export">
       {() => (

@@ -24,7 +24,12 @@ export function File() {
   const { response } = useQuery(top(selection, { limit: 1 }));
   const other = otherSideOf(place.params);
   const views = Math.max(1, response?.views ?? 0);
-  const scale = { unit, hoursPerMs: views / 3.6e6, perDay: false, wholeMs: (response ? ofPage(response) : 0) / 1000 / views };
+  const scale = {
+    unit,
+    hoursPerMs: views / 3.6e6,
+    perDay: false,
+    wholeMs: (response ? ofPage(response) : 0) / 1000 / views,
+  };
   return (
     <div class="page detail">
       <header class="title">
@@ -34,7 +39,11 @@ export function File() {
         </h1>
       </header>
       {!other && <Threads />}
-      <Breakdown scale={scale} other={other} more={other ? [] : [{ key: 'time', title: 'In the order of time', body: () => <FileTime /> }]} />
+      <Breakdown
+        scale={scale}
+        other={other}
+        more={other ? [] : [{ key: 'time', title: 'In the order of time', body: () => <FileTime /> }]}
+      />
     </div>
   );
 }
@@ -44,7 +53,9 @@ function Threads() {
   const { selection } = useView();
   const { response: threads = [] } = useQuery(threadsOfFiles, Infinity);
   const first = threads.filter(({ shown }) => shown);
-  const wanted = selection.label.map(conditionOf).find((label) => label?.key == 'thread' && label.operator == '=')?.value;
+  const wanted = selection.label
+    .map(conditionOf)
+    .find((label) => label?.key == 'thread' && label.operator == '=')?.value;
   const [chosen] = first.length == 1 && wanted == undefined ? first : threads.filter(({ key }) => key == wanted);
   if (!first.length) return null; // a file of page views
   const choose = (key: string) => change({ label: labelOf(key == sum ? first : [{ key }]), root: '', thread: '' });

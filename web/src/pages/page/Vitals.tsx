@@ -76,7 +76,9 @@ function Rated({ of }: { of: VitalReport }) {
   const [good, poor] = limits[of.name] ?? [];
   const at = (value: number | undefined) => (value == undefined ? '' : inUnitOf(of, value));
   const between = Math.max(0, 1 - of.good - of.poor);
-  const text = `${percent(of.good)} good (up to ${at(good)}), ${percent(between)} need improvement, ${percent(of.poor)} poor (over ${at(poor)})`;
+  const text =
+    `${percent(of.good)} good (up to ${at(good)}), ${percent(between)} need improvement, ` +
+    `${percent(of.poor)} poor (over ${at(poor)})`;
   return (
     <div class="vital">
       <dt>

@@ -57,29 +57,41 @@ export function Kpis({ point }: { point: Point }) {
             beside={`mean ${duration(tasks.mean.value)}`}
           />
         )}
-        <Metric name="Visitors’ time" term="userHours" value={hours(point.people?.hours ?? 0)} beside={ofPeriod(scale)} />
-        <Metric name="Page views profiled" term="views" value={shortCount(point.views)} beside={`stand for ${shortCount(population)}`} />
+        <Metric
+          name="Visitors’ time"
+          term="userHours"
+          value={hours(point.people?.hours ?? 0)}
+          beside={ofPeriod(scale)}
+        />
+        <Metric
+          name="Page views profiled"
+          term="views"
+          value={shortCount(point.views)}
+          beside={`stand for ${shortCount(population)}`}
+        />
       </dl>
       {point.views > 0 && point.views < minViews && (
-        <p class="hint">
-          n = {count(point.views)}: so few page views leave wide intervals.
-        </p>
+        <p class="hint">n = {count(point.views)}: so few page views leave wide intervals.</p>
       )}
       {point.own_us > 0 && (
         <p class="hint">
-          Profiling itself took {duration(point.own_us / 1000 / Math.max(1, point.views))} per page view (not included above).
+          Profiling itself took {duration(point.own_us / 1000 / Math.max(1, point.views))} per page view (not included
+          above).
         </p>
       )}
       {(unsampled >= worthSaying || Math.abs(point.scaled_mean_ms - point.mean_ms) > worthSaying * point.mean_ms) && (
         <p class="hint">
-          The browser dropped {percent(unsampled)} of the samples. The true mean is probably {duration(point.scaled_mean_ms)}
-          {point.scaled_high_ms != undefined && ` (${duration(point.scaled_low_ms ?? 0)} – ${duration(point.scaled_high_ms)})`}.
+          The browser dropped {percent(unsampled)} of the samples. The true mean is probably{' '}
+          {duration(point.scaled_mean_ms)}
+          {point.scaled_high_ms != undefined &&
+            ` (${duration(point.scaled_low_ms ?? 0)} – ${duration(point.scaled_high_ms)})`}
+          .
         </p>
       )}
       {spread?.few && (
         <p class="hint">
-          {plural(spread.few.views, 'page view')} of {count(point.views)} account for {percent(spread.few.share)} of all the
-          time and dominate the mean. Use the percentiles.
+          {plural(spread.few.views, 'page view')} of {count(point.views)} account for {percent(spread.few.share)} of all
+          the time and dominate the mean. Use the percentiles.
         </p>
       )}
     </>

@@ -16,10 +16,21 @@ export function NothingNow() {
   useQuery(series(selection, { step: 'all' }), 5_000);
   const { response: stored } = useQuery(catalog());
   const { page, feature, release, label } = selection;
-  const never = ([['page', page], ['feature', feature], ['release', release]] as const).find(
+  const never = (
+    [
+      ['page', page],
+      ['feature', feature],
+      ['release', release],
+    ] as const
+  ).find(
     ([kind, name]) => name && stored && !storedOf(stored, { page: '', feature: '', release: '', [kind]: name }).traces,
   );
-  const named = [page && `page ${page}`, feature && `feature ${feature}`, release && `release ${release}`, ...label].filter(Boolean);
+  const named = [
+    page && `page ${page}`,
+    feature && `feature ${feature}`,
+    release && `release ${release}`,
+    ...label,
+  ].filter(Boolean);
   return (
     <div class="page">
       <h1>No page views</h1>
@@ -49,7 +60,6 @@ export function NothingNow() {
     </div>
   );
 }
-
 
 /** Maximum number of listed pages. */
 const mostNamed = 8;

@@ -29,11 +29,19 @@ export interface Stored {
 }
 
 /** Returns the stored data of a selection, if it is known. */
-export function storedOf(stored: Catalog | undefined, { page, feature, release }: Pick<Selection, 'page' | 'feature' | 'release'>): Stored {
+export function storedOf(
+  stored: Catalog | undefined,
+  { page, feature, release }: Pick<Selection, 'page' | 'feature' | 'release'>,
+): Stored {
   const kind = release ? 'release' : feature ? 'feature' : 'page';
   const name = release || feature;
-  const of = stored?.entries.filter((one) => one.kind == kind && (!page || one.page == page) && (!name || one.name == name)) ?? [];
-  return { first: Math.min(Infinity, ...of.map(({ first }) => Date.parse(first))), traces: of.reduce((sum, { traces }) => sum + traces, 0) };
+  const of =
+    stored?.entries.filter((one) => one.kind == kind && (!page || one.page == page) && (!name || one.name == name)) ??
+    [];
+  return {
+    first: Math.min(Infinity, ...of.map(({ first }) => Date.parse(first))),
+    traces: of.reduce((sum, { traces }) => sum + traces, 0),
+  };
 }
 
 /**
@@ -44,7 +52,9 @@ export function begun(selection: Selection, { first, traces }: Stored, from: num
   const { round, shortest } = traces > many ? coarse : fine;
   const least = Math.min(first, to - shortest);
   const begin = least - (least % round);
-  return first < to && begin > from + (to - from) * 0.15 ? { ...selection, since: new Date(begin).toISOString() } : selection;
+  return first < to && begin > from + (to - from) * 0.15
+    ? { ...selection, since: new Date(begin).toISOString() }
+    : selection;
 }
 
 /** Returns the selection and range of charts over time. */

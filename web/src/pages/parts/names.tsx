@@ -28,7 +28,10 @@ export function PlaceLink({ kind, name }: { kind: 'page' | 'feature'; name: stri
 /** The short location of a function: the file and the line. */
 export function whereOf({ resource, line }: Place): string {
   if (!resource) return '';
-  const file = resource.replace(/^.*\/node_modules\//, '').replace(/^node_modules\//, '').replace(/[?#].*$/, '');
+  const file = resource
+    .replace(/^.*\/node_modules\//, '')
+    .replace(/^node_modules\//, '')
+    .replace(/[?#].*$/, '');
   const parts = file.split('/');
   return (parts.length > 3 ? `…/${parts.slice(-2).join('/')}` : file) + (line ? `:${line}` : '');
 }

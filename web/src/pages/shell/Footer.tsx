@@ -36,8 +36,7 @@ function Coverage({ of }: { of: ListSum }) {
   const reasons = Object.entries(of.missing).sort((a, b) => b[1] - a[1]);
   return (
     <div>
-      <Explained term="coverage">{plural(of.views, 'page view')} profiled</Explained> of{' '}
-      {count(of.population)}
+      <Explained term="coverage">{plural(of.views, 'page view')} profiled</Explained> of {count(of.population)}
       {of.population ? ` (${percent(of.views / of.population)})` : ''} · Chromium only
       {reasons.length > 0 && ` · without a profile: ${reasons.map(([why, n]) => `${why} ${count(n)}`).join(', ')}`}
     </div>

@@ -21,7 +21,9 @@ export function Login() {
   return (
     <form class="login stack" onSubmit={(event) => void submit(event)}>
       <h1>Log in</h1>
-      <p>Only groups, users and tokens in the <code>--access</code> file of this daemon have access.</p>
+      <p>
+        Only groups, users and tokens in the <code>--access</code> file of this daemon have access.
+      </p>
       {by && (
         <a class="button" href={by.href} onClick={goToProvider}>
           Log in with {by.name}

@@ -32,7 +32,13 @@ const destinations = [
 ] as const;
 
 /** The entry of the navigation for other routes. */
-const belongs: Record<string, string> = { page: 'pages', feature: 'features', function: 'pages', views: 'pages', view: 'pages' };
+const belongs: Record<string, string> = {
+  page: 'pages',
+  feature: 'features',
+  function: 'pages',
+  views: 'pages',
+  view: 'pages',
+};
 
 interface Props {
   title: string;
@@ -79,7 +85,8 @@ function NoTime({ text }: { text: string }) {
       <h1 class="hidden">No time</h1>
       <Notice kind="bad">
         <p>
-          “{visible(cut(text, 60))}” is no time. Use a duration such as 24h or 7d, or a time such as 2026-11-21T10:00:00Z.
+          “{visible(cut(text, 60))}” is no time. Use a duration such as 24h or 7d, or a time such as
+          2026-11-21T10:00:00Z.
         </p>
         <p>
           <a href={linkHere(place, { since: '', until: '' })}>Show the last 24 h</a>

@@ -21,7 +21,16 @@ export function Calls({ view, timeline }: { view: ViewResponse; timeline: Timeli
   const get = (key: string) => place.params.get(key) ?? '';
   const shown = get('view');
   const open = ({ name, resource, line, column }: Frame) =>
-    go(linkTo(place, 'function', { page: get('page'), feature: get('feature'), name: name || ' ', resource, line, column }));
+    go(
+      linkTo(place, 'function', {
+        page: get('page'),
+        feature: get('feature'),
+        name: name || ' ',
+        resource,
+        line,
+        column,
+      }),
+    );
   return (
     <TimeOrder
       timeline={timeline}

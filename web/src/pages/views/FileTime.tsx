@@ -36,7 +36,12 @@ export function FileTime() {
     );
   }
   return (
-    <Panel title="In the order of time" beside={threads.length > 1 && <Threads {...{ threads, chosen }} />} query={query} shown={calls}>
+    <Panel
+      title="In the order of time"
+      beside={threads.length > 1 && <Threads {...{ threads, chosen }} />}
+      query={query}
+      shown={calls}
+    >
       {(response) => (
         <>
           {timeline && <Calls view={response} timeline={timeline} />}

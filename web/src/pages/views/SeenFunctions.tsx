@@ -40,7 +40,13 @@ export function SeenFunctions({ tree }: { tree: Tree }) {
 
 function columnsOf(wholeMs: number): Column<Row>[] {
   return [
-    { key: 'name', title: 'function', text: true, value: (row) => row.frame.name, cell: (row) => <FunctionLink of={row.frame} /> },
+    {
+      key: 'name',
+      title: 'function',
+      text: true,
+      value: (row) => row.frame.name,
+      cell: (row) => <FunctionLink of={row.frame} />,
+    },
     { key: 'self', title: 'self, ms', term: 'self', value: (row) => row.self, cell: (row) => number(row.self) },
     { key: 'total', title: 'total, ms', term: 'total', value: (row) => row.total, cell: (row) => number(row.total) },
     {
@@ -51,7 +57,14 @@ function columnsOf(wholeMs: number): Column<Row>[] {
       value: (row) => row.self,
       cell: (row) => percent(wholeMs ? row.self / wholeMs : 0),
     },
-    { key: 'calls', title: 'times seen', term: 'timesSeen', wide: true, value: (row) => row.calls, cell: (row) => count(row.calls) },
+    {
+      key: 'calls',
+      title: 'times seen',
+      term: 'timesSeen',
+      wide: true,
+      value: (row) => row.calls,
+      cell: (row) => count(row.calls),
+    },
     {
       key: 'find',
       title: <span class="hidden">in the picture</span>,

@@ -55,7 +55,11 @@ export function ViewPage() {
             )}
             <Meaning view={response} />
           </Panel>
-          <Panel title="Heaviest functions of this page view" query={query} shown={{ ...shown, pendingSince: undefined }}>
+          <Panel
+            title="Heaviest functions of this page view"
+            query={query}
+            shown={{ ...shown, pendingSince: undefined }}
+          >
             <SeenFunctions tree={timeline.tree} />
             <NamesRemark names={response.stats.names} />
           </Panel>
@@ -76,12 +80,17 @@ function Title({ view, others, id }: TitleProps) {
   const { place, selection } = useView();
   const list = [...(others?.list ?? [])].sort((a, b) => a.quantile - b.quantile);
   const at = list.findIndex((entry) => entry.id == id);
-  const name = at < 0 ? 'Page view' : `Page view at ${list[at]!.quantile <= 0 ? 'the least' : list[at]!.quantile >= 1 ? 'the most' : quantileName(list[at]!.quantile)}`;
+  const name = at < 0 ? 'Page view' : `Page view at ${rankOf(list[at]!.quantile)}`;
   const step = (to: number, text: string, arrow: string) => {
     const entry = at < 0 ? undefined : list[to];
     if (!entry || entry.id == id) return null;
     return (
-      <a class="button" href={viewLink(place, entry)} rel={to < at ? 'prev' : 'next'} aria-label={`${text}: ${quantileName(entry.quantile)}`}>
+      <a
+        class="button"
+        href={viewLink(place, entry)}
+        rel={to < at ? 'prev' : 'next'}
+        aria-label={`${text}: ${quantileName(entry.quantile)}`}
+      >
         {to < at && <span aria-hidden="true">{arrow} </span>}
         {quantileName(entry.quantile)}
         {to > at && <span aria-hidden="true"> {arrow}</span>}
@@ -91,7 +100,13 @@ function Title({ view, others, id }: TitleProps) {
   return (
     <header class="title">
       <p class="quiet">
-        <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature, quantiles: place.params.get('quantiles') ?? '' })}>
+        <a
+          href={linkTo(place, 'views', {
+            page: selection.page,
+            feature: selection.feature,
+            quantiles: place.params.get('quantiles') ?? '',
+          })}
+        >
           single page views
         </a>
       </p>
@@ -119,13 +134,35 @@ function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
   return (
     <dl class="metrics">
       {entry && others && (
-        <Metric name="JavaScript, selected" term="viewTime" value={duration(entry.time_ms)} beside={standing(entry, others)} />
+        <Metric
+          name="JavaScript, selected"
+          term="viewTime"
+          value={duration(entry.time_ms)}
+          beside={standing(entry, others)}
+        />
       )}
-      <Metric name="JavaScript, all of it" term="wholeTime" value={duration(view.time_ms)} beside={`of ${duration(view.end_us / 1000)}`} />
-      <Metric name="Long tasks" term="longTask" value={count(view.long_task_count)} beside={duration(view.long_task_ms)} />
+      <Metric
+        name="JavaScript, all of it"
+        term="wholeTime"
+        value={duration(view.time_ms)}
+        beside={`of ${duration(view.end_us / 1000)}`}
+      />
+      <Metric
+        name="Long tasks"
+        term="longTask"
+        value={count(view.long_task_count)}
+        beside={duration(view.long_task_ms)}
+      />
       <Metric name="Beyond 50 ms" term="blocking" value={duration(blocking / 1000)} beside="in long tasks" />
-      {view.own_ms > 0 && <Metric name="Profiling script" term="own" value={duration(view.own_ms)} beside="in no other number" />}
-      <Metric name="Not sampled" term="unsampled" value={duration(unsampled / 1000)} beside={`a sample each ${duration(view.interval_us / 1000)}`} />
+      {view.own_ms > 0 && (
+        <Metric name="Profiling script" term="own" value={duration(view.own_ms)} beside="in no other number" />
+      )}
+      <Metric
+        name="Not sampled"
+        term="unsampled"
+        value={duration(unsampled / 1000)}
+        beside={`a sample each ${duration(view.interval_us / 1000)}`}
+      />
     </dl>
   );
 }
@@ -167,7 +204,8 @@ function Labels({ view }: { view: ViewResponse }) {
       </details>
       {page && (
         <p class="quiet">
-          Traces that lie on other pages only are left out: <a href={linkHere(place, { page: '', range: '' })}>include them</a>
+          Traces that lie on other pages only are left out:{' '}
+          <a href={linkHere(place, { page: '', range: '' })}>include them</a>
         </p>
       )}
     </div>
@@ -182,18 +220,22 @@ function Meaning({ view }: { view: ViewResponse }) {
       <dl>
         <div>
           <dt>From left to right</dt>
-          <dd>Time since the navigation started. A call lies below its caller, and is as long as it was seen on the stack.</dd>
+          <dd>
+            Time since the navigation started. A call lies below its caller, and is as long as it was seen on the stack.
+          </dd>
         </div>
         <div>
           <dt>Starts and ends</dt>
           <dd>
-            The stack is sampled every {duration(view.interval_us / 1000)}, so both are off by up to that, and most shorter calls are
-            missing.
+            The stack is sampled every {duration(view.interval_us / 1000)}, so both are off by up to that, and most
+            shorter calls are missing.
           </dd>
         </div>
         <div>
           <dt>Empty</dt>
-          <dd>No JavaScript: idle, or browser work that is not reported, such as layout or scripts of other origins.</dd>
+          <dd>
+            No JavaScript: idle, or browser work that is not reported, such as layout or scripts of other origins.
+          </dd>
         </div>
         <div>
           <dt>Hatched</dt>
@@ -206,4 +248,10 @@ function Meaning({ view }: { view: ViewResponse }) {
       </dl>
     </details>
   );
+}
+
+/** Names the rank of a page view among all by JavaScript time. */
+function rankOf(quantile: number): string {
+  if (quantile <= 0) return 'the least';
+  return quantile >= 1 ? 'the most' : quantileName(quantile);
 }

@@ -54,7 +54,11 @@ export function Views() {
         </span>
         <nav class="segments actions" aria-label="Which page views">
           {choices.map(([value, name], i) => (
-            <a key={value} href={linkHere(place, { quantiles: i ? value : '' })} aria-current={value == quantiles ? 'true' : undefined}>
+            <a
+              key={value}
+              href={linkHere(place, { quantiles: i ? value : '' })}
+              aria-current={value == quantiles ? 'true' : undefined}
+            >
               {name}
             </a>
           ))}
@@ -94,7 +98,8 @@ function List({ response }: { response: ViewsResponse }) {
       />
       {response.list.length > 0 && (
         <p class="hint">
-          Chosen from {plural(response.views, 'profiled page view')} by their JavaScript in this selection. Each is one person’s visit.
+          Chosen from {plural(response.views, 'profiled page view')} by their JavaScript in this selection. Each is one
+          person’s visit.
         </p>
       )}
       <Remarks stats={response.stats} />
@@ -132,7 +137,13 @@ function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[
       value: (row) => row.quantile,
       cell: (row) => <a href={viewLink(place, row)}>{quantileName(row.quantile)}</a>,
     },
-    { key: 'time', title: 'JavaScript, ms', term: 'viewTime', value: (row) => row.time_ms, cell: (row) => number(row.time_ms) },
+    {
+      key: 'time',
+      title: 'JavaScript, ms',
+      term: 'viewTime',
+      value: (row) => row.time_ms,
+      cell: (row) => number(row.time_ms),
+    },
     {
       key: 'tasks',
       title: 'long tasks',
@@ -141,18 +152,37 @@ function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[
       cell: (row) => (row.long_task_count ? `${count(row.long_task_count)} · ${duration(row.long_task_ms)}` : 'none'),
     },
     { key: 'when', title: 'when', wide: true, value: (row) => row.received, cell: (row) => moment(row.received) },
-    { key: 'release', title: 'release', text: true, wide: true, value: (row) => row.release, cell: (row) => <Text length={30}>{row.release ?? '–'}</Text> },
+    {
+      key: 'release',
+      title: 'release',
+      text: true,
+      wide: true,
+      value: (row) => row.release,
+      cell: (row) => <Text length={30}>{row.release ?? '–'}</Text>,
+    },
     ...known.map(label),
     {
       key: 'labels',
       title: 'other labels',
       text: true,
       wide: true,
-      cell: (row) => <Text length={60}>{others(row).map((pair) => pair.join('=')).join(', ') || '–'}</Text>,
+      cell: (row) => (
+        <Text length={60}>
+          {others(row)
+            .map((pair) => pair.join('='))
+            .join(', ') || '–'}
+        </Text>
+      ),
     },
   ];
   if (rows.some((row) => row.page != rows[0]?.page) || !place.params.get('page')) {
-    all.splice(1, 0, { key: 'page', title: 'began on', text: true, value: (row) => row.page, cell: (row) => <Text length={40}>{row.page}</Text> });
+    all.splice(1, 0, {
+      key: 'page',
+      title: 'began on',
+      text: true,
+      value: (row) => row.page,
+      cell: (row) => <Text length={40}>{row.page}</Text>,
+    });
   }
   return all;
 }

@@ -12,14 +12,17 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
     return (
       <Notice>
         <p>
-          A single page view is one person’s visit, so it needs a permission of its own: the scope <code>views</code>. Whoever
-          runs the daemon adds it to the <code>scopes</code> of your user or token in the <code>--access</code> file:
+          A single page view is one person’s visit, so it needs a permission of its own: the scope <code>views</code>.
+          Whoever runs the daemon adds it to the <code>scopes</code> of your user or token in the file of{' '}
+          <code>--access</code>:
         </p>
         <pre>scopes: [query, views]</pre>
         <p>
           See “Access” in <code>docs/operations.md</code>. Everything else about{' '}
-          <a href={linkTo(place, selection.page ? 'page' : '', { page: selection.page, feature: selection.feature })}>this selection</a> is
-          visible without it.
+          <a href={linkTo(place, selection.page ? 'page' : '', { page: selection.page, feature: selection.feature })}>
+            this selection
+          </a>{' '}
+          is visible without it.
         </p>
       </Notice>
     );
@@ -28,11 +31,13 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
     return (
       <Notice>
         <p>
-          Traces are kept for a limited time (<code>--retention</code>), their rollups for longer. A page view whose traces have expired is gone.
-          It may also lie outside the selected time or page.
+          Traces are kept for a limited time (<code>--retention</code>), their rollups for longer. A page view whose
+          traces have expired is gone. It may also lie outside the selected time or page.
         </p>
         <p>
-          <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature })}>Show the page views that exist</a>
+          <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature })}>
+            Show the page views that exist
+          </a>
         </p>
       </Notice>
     );
@@ -42,8 +47,8 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
       <Notice>
         <p>
           Single page views are read from traces, at most 20,000 of them, which are kept for a shorter time than rollups
-          (<code>--retention</code>). <a href={linkHere(place, { since: '24h', until: '' })}>Select the last 24 hours</a>, one page or one
-          release.
+          (<code>--retention</code>).{' '}
+          <a href={linkHere(place, { since: '24h', until: '' })}>Select the last 24 hours</a>, one page or one release.
         </p>
       </Notice>
     );
