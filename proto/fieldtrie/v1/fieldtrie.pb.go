@@ -9,7 +9,7 @@
 //   2. A table is a set of columns: packed repeated fields of equal length. Row i of
 //      the table is element i of each column.
 //   3. Text is one string field that holds the texts of all rows, one after the
-//      other, beside a column of their lengths in bytes. No row splits a UTF-8
+//      other, next to a column of their lengths in bytes. No row splits a UTF-8
 //      sequence.
 //   4. Times are whole microseconds. Sample and span times count from the page's time
 //      origin; the time origin itself is in microseconds of the Unix epoch.
