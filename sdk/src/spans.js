@@ -29,7 +29,8 @@ export const guard =
  * the options of the copy that was started.
  * @type {[Span[], Span[], object?]}
  */
-export const shared = (/** @type {any} */ (globalThis)['fieldtrie$'] ??= [[], [[0, Infinity, 0, '']]]);
+// @ts-expect-error: a name that only the script uses
+export const shared = (globalThis.fieldtrie$ ??= [[], [[0, Infinity, 0, '']]]);
 
 /**
  * Spans of features and labels that a trace may still need, oldest first. Open spans end at
