@@ -113,7 +113,7 @@ func TestBrowsersUnknown(t *testing.T) {
 		"/api/v1/browsers?group_by=release":                  `unknown parameter \"group_by\"`,
 		"/api/v1/browsers?label=visibility=hidden":           `distributions are stored by `,
 		"/api/v1/browsers?page=/feed&since=10000d":           `the most is `,
-		"/api/v1/browsers?page=/feed&since=1d&since=2d":      `parameter since stands 2 times`,
+		"/api/v1/browsers?page=/feed&since=1d&since=2d":      `parameter since is given 2 times`,
 		"/api/v1/browsers?page=/feed&release=&label=x=y":     `not by x`,
 	} {
 		w := httptest.NewRecorder()
