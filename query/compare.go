@@ -175,10 +175,10 @@ func noteOf(m Method, a, b *sums.Side) string {
 	case m == MethodViews && a.Facet.Part == "" && b.Facet.Part == "":
 		return "variances are computed from single page views"
 	case a.Exact() && b.Exact():
-		return "variances are those that sums keep of the page, of features and of functions"
+		return "variances are stored with the sums of the page, of features and of functions"
 	}
-	return "variances of the page and of features are those that sums keep by device and browser; those of " +
-		"functions are kept for all of a release, and divided among devices and browsers by their means"
+	return "variances of the page and of features are stored by device and browser; variances of functions " +
+		"are stored for a whole release, and divided among devices and browsers by their means"
 }
 
 // methodFor chooses the method of a comparison.

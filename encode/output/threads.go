@@ -107,7 +107,7 @@ func (shown Threads) Title() string {
 	case len(recordings) == 1:
 		return fmt.Sprintf("%s, sum of %d threads", recordings[0], len(shown))
 	case len(recordings) == len(shown):
-		return fmt.Sprintf("sum of %d recordings, a thread of each", len(shown))
+		return fmt.Sprintf("sum of %d recordings, one thread each", len(shown))
 	}
 	return fmt.Sprintf("sum of %d threads of %d recordings", len(shown), len(recordings))
 }

@@ -77,7 +77,7 @@ func Headline(c *watch.Change) string {
 	e, beside := Shown(p)
 	by := amount(e, Unit(c.What))
 	if beside {
-		by += " at an equal rest of the page view"
+		by += " (adjusted for longer or shorter page views)"
 	}
 	if c.Direction == watch.Moved {
 		return fmt.Sprintf("time moved %s %s, %s, on %s", toOrFrom(e), Text(c.What), by, where)

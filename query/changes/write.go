@@ -121,8 +121,8 @@ func (r *Report) writePages(w io.Writer, screen terminal.Screen) error {
 		return err
 	}
 	if atRest {
-		fmt.Fprintln(w, screen.Wrap("† At an equal rest of the page view. Without that, the change is within noise.",
-			2))
+		fmt.Fprintln(w, screen.Wrap("† Adjusted for longer or shorter page views. The unadjusted change is within "+
+			"noise.", 2))
 	}
 	if len(r.Consequences) == 0 {
 		return nil

@@ -178,7 +178,7 @@ func Compare(in Input, o Options) Result {
 		Views:          Pair{sum(in.A.Views), sum(in.B.Views)},
 		MinViews:       o.MinViews,
 		FalseDiscovery: o.FalseDiscovery,
-		Method: "Welch, from sums of squares by stratum; functions at an equal rest of the page view where " +
+		Method: "Welch, from sums of squares by stratum; functions adjusted for the rest of the page view where " +
 			"products are known",
 		Strata: c.report(in),
 	}

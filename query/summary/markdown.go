@@ -242,8 +242,7 @@ func (s *Summary) writeFunctions(b *strings.Builder) {
 	}
 	s.writeNotEdited(b)
 	if rest {
-		b.WriteString("\n† At an equal rest of the page view: the function takes another part of it. As measured " +
-			"the change is within noise.\n")
+		b.WriteString("\n† Adjusted for longer or shorter page views. The unadjusted change is within noise.\n")
 	}
 }
 

@@ -37,7 +37,7 @@ lower that by --min-views.
 	}
 	if byRest {
 		fmt.Fprint(w, `
-† After allowing for longer or shorter page views. Without that, the change is within noise.
+† Adjusted for longer or shorter page views. The unadjusted change is within noise.
 `)
 	}
 	alarms := 0

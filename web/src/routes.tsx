@@ -61,7 +61,7 @@ export function routeOf({ route, params }: Place): Route {
     case 'views':
       return { Page: Views, title: 'Single page views', subject: [], filters: inMs };
     case 'view':
-      return { Page: ViewPage, title: 'A page view', subject: [], filters: [] };
+      return { Page: ViewPage, title: 'Page view', subject: [], filters: [] };
     case 'file':
       return { Page: File, title: name('title') || 'Profile', subject: [], filters: [] };
     case 'changes':
@@ -71,7 +71,7 @@ export function routeOf({ route, params }: Place): Route {
     case 'health':
       return { Page: Health, title: 'Health', subject: [], filters: ['time'] };
     default:
-      return { Page: Unknown, title: 'No such page', subject: [], filters: [] };
+      return { Page: Unknown, title: 'Page not found', subject: [], filters: [] };
   }
 }
 
@@ -79,9 +79,9 @@ function Unknown() {
   const { place } = useView();
   return (
     <div class="page">
-      <h1>There is no such page</h1>
+      <h1>Page not found</h1>
       <p>
-        <a href={linkTo(place, '')}>To the overview</a>
+        <a href={linkTo(place, '')}>Go to the overview</a>
       </p>
     </div>
   );

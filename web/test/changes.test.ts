@@ -49,11 +49,8 @@ test('a release is named only if the change began with it', () => {
   const change = { release: 'b', compare_release: 'a', resolution: 'back' } as FoundChange;
   assert.equal(sinceOf(change), 'with release b (before: a)');
   assert.equal(sinceOf({} as FoundChange), 'with no release that explains it');
-  assert.equal(endOf(change), 'It is back to what was before.');
-  assert.equal(
-    endOf({ resolution: 'new normal' } as FoundChange),
-    'It was still there after 14 days, which is the new normal.',
-  );
+  assert.equal(endOf(change), 'It returned to the earlier level.');
+  assert.equal(endOf({ resolution: 'new normal' } as FoundChange), 'It lasted 14 days and is the new normal.');
   assert.equal(endOf({ resolution: 'by hand' } as FoundChange), 'Resolved by hand.');
 });
 

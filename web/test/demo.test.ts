@@ -30,7 +30,7 @@ test('the first page shows the built-in regressions and is labelled as a demo', 
   );
   await axeFindsNothing(page);
   await isNotWide(page);
-  const more = await page.getByRole('link', { name: 'What else is in it' }).getAttribute('href');
+  const more = await page.getByRole('link', { name: 'What else the demo contains' }).getAttribute('href');
   assert.match(await (await fetch(new URL(more!, page.url()))).text(), /What is planted/);
   await page.getByRole('link', { name: 'formatPrice', exact: true }).first().waitFor();
   await change.getByRole('link', { name: 'formatPrice', exact: true }).click();

@@ -62,7 +62,7 @@ function valuesOf(text: string): Value[] {
 }
 
 /** Columns of dates, and columns that need another query's response. */
-const ofOthers = ['over time', 'Δ before', 'budget', 'parts', 'when'];
+const ofOthers = ['trend', 'vs. before', 'budget', 'parts', 'received'];
 
 /** Returns the lines of a printed table for a row. */
 function linesOf(text: string, row: string): string[] {

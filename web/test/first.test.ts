@@ -85,7 +85,7 @@ test('each reason for missing traces is listed, the most recent first', () => {
   const told = { ...empty, scripts: { count: 0 }, traces: 0, unprofiled: [], refused: [] };
   const seen = (more: object) => missing({ ...told, ...more }).map(({ seen }) => seen);
   assert.match(seen({})[0]!, /no browser has loaded the script/);
-  assert.match(seen({ scripts: { count: 3 } })[0]!, /loaded 3 times, and no page view has been reported/);
+  assert.match(seen({ scripts: { count: 3 } })[0]!, /loaded 3 times, but no page view has been reported/);
   assert.deepEqual(seen({ traces: 1, scripts: { count: 3 } }), []);
   const at = (second: number) => `2026-11-03T12:00:0${second}Z`;
   const all = seen({
@@ -108,8 +108,8 @@ test('each reason for missing traces is listed, the most recent first', () => {
   assert.deepEqual(all, [
     '2 requests were refused, blocked by CORS: the origin https://shop.example is not allowed.',
     '1 request was refused: no key, or an unknown one.',
-    '1 page view reported, none profiled: the browser has no profiler, like Firefox and Safari.',
-    '100 page views reported, not drawn at the sampleRate of fieldtrie.start.',
+    '1 page view reported, none profiled: the browser has no JavaScript profiler, like Firefox and Safari.',
+    '100 page views reported, not selected by the sampleRate of fieldtrie.start.',
     '12 page views reported, none profiled: the header Document-Policy is missing.',
   ]);
 });

@@ -180,7 +180,7 @@ test('everything can be done with the keyboard', async () => {
   await press(page, 'c');
   assert.deepEqual((await told(page)).at(-1), 'sandwich d');
   await press(page, '?');
-  const keys = page.getByRole('dialog', { name: 'Keys of the flame graph' });
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts of the flame graph' });
   await keys.waitFor();
   await press(page, 'Escape');
   await keys.waitFor({ state: 'detached' });
@@ -245,7 +245,7 @@ test('a comparison has signs, changes and removed functions', async () => {
   assert.match(await details(page), /^b .* total 30 ms self 30 ms of all 75 % before 5 ms change ▲ \+25 ms/);
   await canvas(page).hover({ position: await at(page, 0.95, 2) });
   assert.match(await details(page), /^c .* before 7 ms change ▲ \+3 ms/);
-  await page.getByText('1 function was there before').click();
+  await page.getByText('1 function is gone').click();
   assert.match(await page.locator('.flame-removed').innerText(), /gone[^]*−4 ms/);
   await page.getByLabel('Width').selectOption('before');
   await canvas(page).hover({ position: await at(page, 0.9, 1) });

@@ -117,7 +117,7 @@ fieldtrie_ingest_rejected_total{reason="new_reason"} 3`),
   assert.deepEqual(
     refusals.map(({ what, why, number }) => [what, why, number]),
     [
-      ['became (other)', 'page', 5],
+      ['folded into (other)', 'page', 5],
       ['traces', 'new reason', 3],
       ['requests', 'no space', 2],
     ],

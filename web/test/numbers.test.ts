@@ -76,7 +76,7 @@ test('all units have the same mean', () => {
   const scale = { unit: 'ms' as const, hoursPerMs: 0.005, perDay: true, wholeMs: 400 };
   assert.equal(inUnit(100, scale), 100);
   assert.equal(inUnit(100, { ...scale, unit: 'hours' }), 0.5);
-  assert.deepEqual([ofPeriod({ perDay: false }), ofPeriod(scale)], ['in this time', 'per day']);
+  assert.deepEqual([ofPeriod({ perDay: false }), ofPeriod(scale)], ['in this range', 'per day']);
   assert.equal(inUnit(100, { ...scale, unit: 'share' }), 0.25);
   assert.equal(plain(amount(100, { ...scale, unit: 'share' })), '25 %');
   assert.equal(inUnit(100, { ...scale, unit: 'share', wholeMs: 0 }), 0);

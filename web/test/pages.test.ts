@@ -250,7 +250,7 @@ test('unknown names are reported', async () => {
   await page.goto(`${shop.url}/page?page=/cart&release=r99`);
   await page.getByText('There is no release r99').waitFor();
   await page.goto(`${shop.url}/?since=banana`);
-  await page.getByText('“banana” is no time').waitFor();
+  await page.getByText('“banana” is not a valid time').waitFor();
   await page.getByRole('link', { name: 'Show the last 24 h' }).click();
   await page.getByRole('link', { name: '/cart', exact: true }).first().waitFor(); // also in another list
   await tab.close();
@@ -327,7 +327,7 @@ test('keys alone lead from the overview to a function and its callers', async ()
   await page.keyboard.press('Enter');
   await page.waitForURL(/function\?.*name=draw/);
   await page.getByRole('heading', { name: 'draw' }).waitFor();
-  await page.getByText('Who calls it').waitFor();
+  await page.getByRole('heading', { name: 'Callers' }).waitFor();
   await tab.close();
 });
 
@@ -364,7 +364,7 @@ test('a comparison shows the changes', async () => {
 test('a function without calls is absent, with a message', async () => {
   const tab = await Tab.open(shop.url, 'function?page=/cart&name=nobody&resource=https://shop.example/app.js&line=3');
   await tab.page
-    .getByText(/was not seen/)
+    .getByText(/was not sampled/)
     .first()
     .waitFor();
   await tab.close();
@@ -422,7 +422,7 @@ test('hostile names are shown unchanged', async () => {
   const link = page.getByRole('link', { name: '</script><img' }).first();
   await link.click();
   await page.waitForURL(/function\?/);
-  await page.getByText('Who calls it').waitFor();
+  await page.getByRole('heading', { name: 'Callers' }).waitFor();
   assert.ok(hostile.length > 8000);
   await tab.close();
 });

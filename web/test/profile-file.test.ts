@@ -191,8 +191,8 @@ test('aggregate --http has the same choice, which the URL keeps and all tabs fol
     assert.equal(await page.locator('.facts strong').innerText(), time);
     assert.equal(await chosen(), other);
     await page
-      .getByRole('tab', { name: 'In the order of time' })
-      .or(page.getByRole('link', { name: 'In the order of time' }))
+      .getByRole('tab', { name: 'Timeline' })
+      .or(page.getByRole('link', { name: 'Timeline' }))
       .click();
     await page.getByText('Times are relative to the first call in the file.').waitFor();
     assert.equal(await page.getByRole('combobox', { name: 'Thread', exact: true }).count(), 0); // there is one choice
@@ -216,7 +216,7 @@ test('several recordings have a labelled sum, and each can be chosen', async () 
   );
   const { page, close } = await open(await written('sum.html', ...recordings));
   const choice = page.getByLabel('Thread (2 in all)');
-  assert.equal(await choice.locator('option').first().innerText(), 'Sum of 2 recordings, a thread of each');
+  assert.equal(await choice.locator('option').first().innerText(), 'Sum of 2 recordings, one thread each');
   assert.equal(await page.locator('.facts strong').innerText(), time(scripts[0]! + scripts[1]!));
   await choice.selectOption({ index: 2 });
   assert.equal(await page.locator('.facts strong').innerText(), time(scripts[1]!));
@@ -248,7 +248,7 @@ test('a click finds a function with its callers and callees, and the keyboard ca
     names,
     names.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })),
   );
-  await page.getByRole('button', { name: /^Colours/ }).click();
+  await page.getByRole('button', { name: /^Theme/ }).click();
   await page.waitForFunction(() => document.documentElement.dataset.theme == 'light');
   await close();
 });
@@ -263,7 +263,7 @@ test('a difference shows the changes', async () => {
   assert.deepEqual([...rows.keys()], ['draw ', 'gone ', 'fresh ', 'main ']);
   assert.deepEqual(rows.get('draw '), ['80 ms', '80 ms', '87 %', '▲ +30 ms', '▲ +30 ms']);
   assert.deepEqual(rows.get('gone '), ['0 ms', '0 ms', '0 %', '▼ −7 ms', '▼ −7 ms']);
-  await page.getByText('1 function was there before and is not now: ▼ −7 ms').waitFor();
+  await page.getByText('1 function is gone: ▼ −7 ms').waitFor();
   await close();
 });
 

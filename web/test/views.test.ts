@@ -48,7 +48,7 @@ test('the list has the page views of the API, with links to them', async () => {
     assert.ok(row.includes(entry.labels!.device!) && row.includes('Chrome 150') && row.includes('r1'), row);
     assert.ok(row.includes(`${entry.long_task_count} · `), row);
   }
-  await page.getByText(`Chosen from ${views} profiled page views`).waitFor();
+  await page.getByText(`Selected from ${views} profiled page views`).waitFor();
   await page.getByRole('link', { name: 'p75', exact: true }).click();
   await page.getByRole('heading', { name: 'Page view at p75 of /cart' }).waitFor();
   await page.getByRole('link', { name: 'Next: p95' }).click();
@@ -92,7 +92,7 @@ test('a page view has the numbers of the API', async () => {
   const metrics = page.getByRole('region', { name: 'This page view', exact: true });
   assert.match(await metrics.innerText(), new RegExp(`Long tasks\\s+${view.long_task_count}\\s`));
   assert.equal(await metrics.locator('.view-id code').innerText(), view.id);
-  await metrics.getByText('Erase it').click();
+  await metrics.getByText('Erase this page view').click();
   const line = await metrics.locator('.command pre').innerText();
   const [program, ...words] = line.split(' ');
   assert.equal(program, 'aggregate');
@@ -121,11 +121,11 @@ test('routes, features, phases and unsampled periods are at their times', async 
     .getByRole('button', { name: /^\/visit\/next/ })
     .waitFor(); // before, it has only the first trace
   assert.deepEqual(await lane(/^Routes/), [
-    '/visit, 400.0 ms, from 0.0 ms on',
-    '/visit/next, 610.0 ms, from 400.0 ms on',
+    '/visit, 400.0 ms, starting at 0.0 ms',
+    '/visit/next, 610.0 ms, starting at 400.0 ms',
   ]);
-  assert.deepEqual(await lane(/^Features/), ['search, 150.0 ms, from 50.0 ms on']);
-  assert.deepEqual(await lane(/^Phases/), ['load, 300.0 ms, from 0.0 ms on']);
+  assert.deepEqual(await lane(/^Features/), ['search, 150.0 ms, starting at 50.0 ms']);
+  assert.deepEqual(await lane(/^Phases/), ['load, 300.0 ms, starting at 0.0 ms']);
   const unsampled = page.locator('.time-unsampled');
   assert.equal(await unsampled.count(), view.unsampled.length);
   const chart = (await page.locator('.flame-canvas').boundingBox())!;
@@ -145,7 +145,7 @@ test('keys alone lead from the list to a call', async () => {
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
-  await page.getByRole('link', { name: 'most', exact: true }).focus();
+  await page.getByRole('link', { name: 'max', exact: true }).focus();
   await press('Enter');
   await page.waitForURL(/\/view\?/);
   await page.locator('.flame-canvas').waitFor();
@@ -158,7 +158,10 @@ test('keys alone lead from the list to a call', async () => {
   await details.getByText('draw', { exact: true }).waitFor();
   const text = await details.innerText();
   assert.match(text, /start\s+0\.0 ms\s+duration\s+290 ms\s+self\s+290 ms/);
-  assert.match(await page.locator('.flame [role=status]').innerText(), /^draw: from 0\.0 ms on, 290 ms, self 290 ms$/);
+  assert.match(
+    await page.locator('.flame [role=status]').innerText(),
+    /^draw: starting at 0\.0 ms, 290 ms, self 290 ms$/,
+  );
   await press('Enter');
   await page.waitForURL(/range=0-290/);
   await details.getByText('of zoomed').waitFor();
@@ -172,7 +175,7 @@ test('keys alone lead from the list to a call', async () => {
   await page.keyboard.type('draw');
   await page.getByText('1 match, 290 ms').waitFor();
   await press('Escape', 'Escape', '?');
-  await page.getByRole('dialog', { name: 'Keys of the order of time' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts of the timeline' }).waitFor();
   await press('Escape', 'ArrowDown', 'ArrowDown', 'c');
   await page.waitForURL(/function\?.*name=draw/);
   await tab.close();
@@ -221,7 +224,7 @@ test('by touch', async () => {
   await page.waitForTimeout(400);
   await tap();
   await page.waitForURL(/range=0-290/);
-  await page.getByRole('button', { name: 'Farther' }).tap();
+  await page.getByRole('button', { name: 'Zoom out' }).tap();
   await page.waitForURL((url) => !url.searchParams.has('range'));
   await tab.close();
 });
@@ -299,7 +302,7 @@ test('a user without the permission sees no links, and gets a remedy', async () 
   assert.equal((await page.getByRole('link', { name: 'Audience', exact: true }).count()) > 0, true);
   assert.equal(await page.getByRole('link', { name: 'Page views', exact: true }).count(), 0);
   await page.goto(`${guarded.url}/views?page=/cart`);
-  await page.getByText('needs a permission of its own').waitFor();
+  await page.getByText('needs its own permission').waitFor();
   await page.getByText('the scope views is missing').waitFor();
   await tab.close();
   await guarded.end();
@@ -308,7 +311,7 @@ test('a user without the permission sees no links, and gets a remedy', async () 
 test('missing page views are reported', async () => {
   const tab = await Tab.open(shop.url, 'views?page=/nowhere', {}, /status of 404/);
   const { page } = tab;
-  await page.getByText('No page view with JavaScript was profiled in this time.').waitFor();
+  await page.getByText('No page view with JavaScript was profiled in this time range.').waitFor();
   await page.goto(`${shop.url}/view?page=/cart&id=${'0'.repeat(32)}`);
   await page.getByText('A page view whose traces have expired is gone').waitFor();
   await page.getByRole('link', { name: 'Show the page views that exist' }).click();

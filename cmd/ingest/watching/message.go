@@ -79,9 +79,9 @@ func restOf(b *changes.Brake) string {
 func ended(c *changes.Item) string {
 	switch c.Resolution {
 	case watch.Back:
-		return "It is back to what was before."
+		return "It returned to the earlier level."
 	case watch.NewNormal:
-		return "It is still there after 14 days, which is the new normal."
+		return "It lasted 14 days and is the new normal."
 	case watch.ByHand:
 		if c.Handled != nil && c.Handled.By != "" {
 			return c.Handled.By + " resolved it."

@@ -30,9 +30,9 @@ function remedyOf(status: number): string {
     case 401:
       return 'Log in to see this.';
     case 403:
-      return 'Your login does not permit this query. Whoever runs the daemon can grant it in the --access file.';
+      return 'Your login does not permit this query. The operator of the daemon can grant it in the --access file.';
     case 404:
-      return 'This daemon does not have it.';
+      return 'This daemon does not have the data.';
     case 422:
       return 'The query is too large. Narrow it: one page, a shorter time range or fewer nodes.';
     case 429:

@@ -48,7 +48,7 @@ export function Details({ tree, node, zoomed, numbers, title, onMenu, onZoom }: 
         class="flame-button"
         aria-haspopup="menu"
         disabled={node <= 0}
-        title={node <= 0 ? 'Choose a call in the graph first' : undefined}
+        title={node <= 0 ? 'Select a call in the graph first' : undefined}
         onClick={(event) => onMenu(event.currentTarget)}
       >
         Actions
@@ -89,7 +89,7 @@ function Way({ tree, zoomed, title, onZoom }: Pick<Props, 'tree' | 'zoomed' | 't
   const shown = callers.slice(0, near).reverse();
   const name = (node: number) => <bdi>{nameOf(tree.frames[tree.frame[node]!]!, 40)}</bdi>;
   return (
-    <nav class="flame-way" aria-label={`Path from ${title} to what is zoomed`}>
+    <nav class="flame-way" aria-label={`Path from ${title} to the zoomed call`}>
       <ol>
         <li>
           {zoomed == 0 ? (

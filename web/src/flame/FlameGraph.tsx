@@ -136,7 +136,7 @@ export function FlameGraph(props: FlameGraphProps) {
 
 function labelOf(tree: Tree, label: string): string {
   return (
-    `Flame graph of ${label}, ${count(tree.frame.length - 1)} calls. Arrow keys go from call to call, Enter ` +
+    `Flame graph of ${label}, ${count(tree.frame.length - 1)} calls. Arrow keys move between calls, Enter ` +
     `zooms, question mark lists all keys.`
   );
 }

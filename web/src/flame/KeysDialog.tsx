@@ -16,7 +16,7 @@ export function KeysDialog({ of, keys: list, onClose }: Props) {
   useEffect(() => dialog.current!.showModal(), []);
   return (
     <dialog class="flame-dialog" ref={dialog} aria-labelledby="flame-keys" onClose={onClose}>
-      <h2 id="flame-keys">Keys of the {of}</h2>
+      <h2 id="flame-keys">Keyboard shortcuts of the {of}</h2>
       <dl>
         {list.map(([keys, what]) => (
           <div key={keys}>

@@ -37,7 +37,7 @@ export function Legend({ tree, colouring, dark }: { tree: Tree; colouring: Colou
     case 'self':
       return (
         <p class="flame-legend">
-          <Swatch colour={selfColour(0, dark)} /> no own time <Swatch colour={selfColour(1, dark)} /> the most
+          <Swatch colour={selfColour(0, dark)} /> no self time <Swatch colour={selfColour(1, dark)} /> the most
         </p>
       );
     case 'file':

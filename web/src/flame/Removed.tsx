@@ -20,8 +20,8 @@ export function Removed({ tree, numbers }: { tree: Tree; numbers: Numbers }) {
   return (
     <details class="flame-removed">
       <summary>
-        {removed.length == 1 ? '1 function was' : `${removed.length} functions were`} there before and{' '}
-        {removed.length == 1 ? 'is' : 'are'} not now: ▼ −{numbers.baseAmount(self)}
+        {removed.length == 1 ? '1 function is gone' : `${removed.length} functions are gone`}: ▼ −
+        {numbers.baseAmount(self)}
       </summary>
       <ul>
         {removed.slice(0, most).map(({ frame, baseSelf }) => (

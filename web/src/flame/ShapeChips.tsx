@@ -22,7 +22,7 @@ export function ShapeChips({ tree, shape, onShape }: Props) {
   };
   const without = (keys: readonly string[], key: string) => keys.filter((other) => other != key);
   return (
-    <ul class="flame-chips" aria-label="What is changed in this tree">
+    <ul class="flame-chips" aria-label="Changes to this tree">
       {focused.map((key) => (
         <Chip
           key={key}
@@ -39,7 +39,7 @@ export function ShapeChips({ tree, shape, onShape }: Props) {
           onUndo={() => onShape({ ...shape, hidden: without(hidden, key) })}
         />
       ))}
-      {merged && <Chip what="recursion is merged" onUndo={() => onShape({ ...shape, merged: false })} />}
+      {merged && <Chip what="recursion merged" onUndo={() => onShape({ ...shape, merged: false })} />}
     </ul>
   );
 }

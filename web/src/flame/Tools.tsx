@@ -24,7 +24,7 @@ interface Props {
 }
 
 const views: Record<View, string> = { graph: 'Graph', rows: 'Rows', both: 'Both' };
-const colourings: Record<Colouring, string> = { owner: 'owner', file: 'file', self: 'own time', change: 'change' };
+const colourings: Record<Colouring, string> = { owner: 'owner', file: 'file', self: 'self time', change: 'change' };
 const sides: Record<Widths, string> = { B: 'now', A: 'before', max: 'the larger' };
 
 /** Controls for the content and appearance. */
@@ -65,7 +65,13 @@ export function Tools(props: Props) {
           </button>
         ))}
       </div>
-      <button type="button" class="flame-button" aria-label="Keys" title="Keys" onClick={props.onKeys}>
+      <button
+        type="button"
+        class="flame-button"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts"
+        onClick={props.onKeys}
+      >
         ?
       </button>
     </div>

@@ -240,7 +240,7 @@ function Row({
         </span>
         <bdi title={frame.name}>{nameOf(frame, 120)}</bdi>
         <span class="flame-place" title={frame.resource}>
-          <bdi>{isOther(frame) ? 'show what it is' : fullPlaceOf(frame, 60)}</bdi>
+          <bdi>{isOther(frame) ? 'show its calls' : fullPlaceOf(frame, 60)}</bdi>
         </span>
       </span>
       {numbers.start && <span role="gridcell">{numbers.start(node)}</span>}

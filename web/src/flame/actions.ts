@@ -34,7 +34,7 @@ export function actionsOf(
   const zoomIn: FlameAction = { label: 'Zoom', keys: 'Enter', run: () => zoom.to(node) };
   if (isOther(frame)) {
     const other = keyOfOther(tree, node);
-    const open: FlameAction = { label: 'Show what it is', keys: 'Enter', run: () => onOpenOther?.(other) };
+    const open: FlameAction = { label: 'Show its calls', keys: 'Enter', run: () => onOpenOther?.(other) };
     return other && onOpenOther ? [open, copyStack] : [zoomIn, copyStack];
   }
   return [

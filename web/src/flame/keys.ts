@@ -61,15 +61,15 @@ export function commandOf(event: KeyboardEvent, upwards: boolean): Command | und
 export type KeyList = readonly (readonly [keys: string, what: string])[];
 
 export const keyList: KeyList = [
-  ['← → ↑ ↓', 'go from call to call: callers and callees, and what is beside'],
-  ['Enter, click', 'make a call as wide as the picture; open (other)'],
-  ['Esc, Backspace', 'back to what was shown before'],
+  ['← → ↑ ↓', 'move between calls: callers, callees and neighbours'],
+  ['Enter, click', 'zoom to a call; open (other)'],
+  ['Esc, Backspace', 'go back'],
   ['Home', 'show all'],
-  ['w s', 'closer, farther; also Ctrl and the wheel'],
-  ['a d', 'to the left, to the right; also by dragging, or Shift and the wheel'],
+  ['w s', 'zoom in, zoom out; also Ctrl and the wheel'],
+  ['a d', 'move left, move right; also by dragging, or Shift and the wheel'],
   ['c, double click, Shift click', 'callers and callees of the function'],
-  ['m, right click', 'what can be done with the call'],
+  ['m, right click', 'menu of the call'],
   ['/', 'search'],
   ['n p', 'next and previous match'],
-  ['?', 'these keys'],
+  ['?', 'this list'],
 ];

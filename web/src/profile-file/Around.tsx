@@ -33,9 +33,9 @@ export function Around({ tree, frame, onSandwich, onClose }: Props) {
         </button>
       </header>
       <div class="body">
-        <h3>Who calls it</h3>
+        <h3>Callers</h3>
         <FlameGraph tree={above} label={`callers of ${name}`} title="callers" onSandwich={onSandwich} />
-        <h3>What it calls</h3>
+        <h3>Callees</h3>
         <FlameGraph tree={below} label={`callees of ${name}`} title="callees" onSandwich={onSandwich} />
       </div>
     </>

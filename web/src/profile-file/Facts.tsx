@@ -89,8 +89,9 @@ export function Remarks({ profile: { tree, pruned, cut, other_threads: others = 
     <>
       {pruned.nodes > 0 && (
         <p class="hint">
-          {count(pruned.nodes)} light calls, together {time(msOf(pruned.self_us, tree.views))}
-          {tree.views > 1 && ' per page view'}, are not in this file: (other) stands for them, also among the functions.
+          {count(pruned.nodes)} small calls, together {time(msOf(pruned.self_us, tree.views))}
+          {tree.views > 1 && ' per page view'}, are not in this file: (other) represents them, also in the table of
+          functions.
         </p>
       )}
       {others > 0 && <p class="hint">{count(others)} more threads are not in this file.</p>}

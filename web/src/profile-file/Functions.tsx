@@ -59,7 +59,7 @@ export function Functions({ tree, chosen, onChoose }: Props) {
           rowKey={({ frame }) => `${frame}`}
           order={compared ? '-change' : '-self'}
           rowClass={({ frame }) => (frame == chosen ? 'chosen' : undefined)}
-          empty={filter ? `Nothing with “${shown(filter, 80)}” in its name or file.` : 'No function was seen.'}
+          empty={filter ? `Nothing with “${shown(filter, 80)}” in its name or file.` : 'No functions were sampled.'}
         />
       </div>
     </section>
@@ -93,7 +93,7 @@ function columnsOf(compared: boolean, onChoose: (frame: number) => void): Column
   };
   const place: Column<Row> = {
     key: 'place',
-    title: 'place',
+    title: 'location',
     text: true,
     wide: true,
     value: ({ of }) => `${of.resource}:${of.line}:${of.column}`,

@@ -62,7 +62,7 @@ export function ThreadTimes({ threads, base = [] }: { threads: readonly Thread[]
           </span>
         )}
       </Fact>
-      {of == 'work' && now.javascript > 0 && <Fact name="JavaScript in it">{time(now.javascript / 1000)}</Fact>}
+      {of == 'work' && now.javascript > 0 && <Fact name="of which JavaScript">{time(now.javascript / 1000)}</Fact>}
       {now.gc > 0 && <Fact name="Garbage collection">{time(now.gc / 1000)}</Fact>}
       {now.program > 0 && <Fact name="(program), native">{time(now.program / 1000)}</Fact>}
       {now.idle > 0 && <Fact name="Idle">{time(now.idle / 1000)}</Fact>}

@@ -82,7 +82,7 @@ function ProfilePage({ profile: whole }: { profile: Profile }) {
         )}
         <Functions tree={tree} chosen={chosen} onChoose={find} />
       </main>
-      <footer class="file hint">Written by Fieldtrie. This file loads nothing, and sends nothing.</footer>
+      <footer class="file hint">Written by Fieldtrie. This file loads and sends nothing.</footer>
     </>
   );
 }

@@ -69,7 +69,7 @@ export function choiceOf(thread: Thread): string {
 /** Returns the title of a sum of threads. */
 export function sumTitle(threads: readonly Thread[]): string {
   const recordings = new Set(threads.map(({ recording }) => recording)).size;
-  if (recordings == threads.length) return `Sum of ${count(recordings)} recordings, a thread of each`;
+  if (recordings == threads.length) return `Sum of ${count(recordings)} recordings, one thread each`;
   return recordings == 1
     ? `Sum of ${count(threads.length)} threads`
     : `Sum of ${count(threads.length)} threads of ${count(recordings)} recordings`;

@@ -69,7 +69,7 @@ function OneLane({ lane, part, onZoom }: Omit<LanesProps, 'lanes'> & { lane: Lan
     >
       <p class="time-title">
         <bdi title={shown(title)}>{shown(title, 40)}</bdi>{' '}
-        {more > 0 && <small>{count(more)} shorter ones are left out</small>}
+        {more > 0 && <small>{count(more)} shorter ones are hidden</small>}
       </p>
       <div class="time-bars" style={{ height: `${rows * rowHeight}px` }} onKeyDown={step}>
         {marks.map((mark, i) => (
@@ -102,7 +102,7 @@ function textOf({ key, title }: Lane, { bar, bars, end }: Mark): string {
   const from = momentText(bar.start);
   if (bars > 1) return `${count(bars)} of ${shown(title, 40)}, from ${from} to ${momentText(end)}`;
   if (key == 'task') return `${shortly(bar)}: long task from ${from} to ${momentText(bar.end)}`;
-  return `${shown(bar.name, 80) || '(none)'}, ${momentText(bar.end - bar.start)}, from ${from} on`;
+  return `${shown(bar.name, 80) || '(none)'}, ${momentText(bar.end - bar.start)}, starting at ${from}`;
 }
 
 /** Moves the focus to the previous or next mark. */

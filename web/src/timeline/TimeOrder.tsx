@@ -122,7 +122,7 @@ export function TimeOrder(props: TimeOrderProps) {
           onClose={() => (setMenu(undefined), leave())}
         />
       )}
-      {keys && <KeysDialog of="order of time" keys={timeKeys} onClose={() => (showKeys(false), leave())} />}
+      {keys && <KeysDialog of="timeline" keys={timeKeys} onClose={() => (showKeys(false), leave())} />}
     </div>
   );
 }
@@ -231,10 +231,10 @@ function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onM
       upwards={false}
       title="all calls"
       label={
-        `Calls of ${label} in the order of time, ${count(tree.frame.length - 1)} of them. Arrow keys go ` +
-        `from call to call, Enter zooms, question mark lists all keys.`
+        `Timeline of ${label}, ${count(tree.frame.length - 1)} calls. Arrow keys move between calls, Enter ` +
+        `zooms, question mark lists all keys.`
       }
-      kind="time order"
+      kind="timeline"
       onActivate={zoom.to}
       under={<Behind {...{ ticks, part }} unsampled={gaps} />}
       onWidth={setWidth}
@@ -246,13 +246,13 @@ function Picture({ time, lanes, unsampled, colouring, label, canvas, onStep, onM
 function Closer({ whole, onCloser, onAll }: { whole: boolean; onCloser(factor: number): void; onAll(): void }) {
   return (
     <div class="flame-segments" role="group" aria-label="Zoom">
-      <button type="button" aria-label="Farther" disabled={whole} onClick={() => onCloser(2)}>
+      <button type="button" aria-label="Zoom out" disabled={whole} onClick={() => onCloser(2)}>
         −
       </button>
       <button type="button" disabled={whole} onClick={onAll}>
         All
       </button>
-      <button type="button" aria-label="Closer" onClick={() => onCloser(0.5)}>
+      <button type="button" aria-label="Zoom in" onClick={() => onCloser(0.5)}>
         +
       </button>
     </div>
@@ -261,5 +261,5 @@ function Closer({ whole, onCloser, onAll }: { whole: boolean; onCloser(factor: n
 
 function spoken({ tree, numbers }: TimeState, node: number): string {
   const name = nameOf(tree.frames[tree.frame[node]!]!, 120);
-  return `${name}: from ${numbers.start(node)} on, ${numbers.total(node)}, self ${numbers.self(node)}`;
+  return `${name}: starting at ${numbers.start(node)}, ${numbers.total(node)}, self ${numbers.self(node)}`;
 }

@@ -17,8 +17,8 @@ export function actionsOf(tree: Tree, node: number, zoom: Zoom, { onFunction, on
   const { name } = tree.frames[tree.frame[node]!]!;
   return [
     { label: 'Zoom', keys: 'Enter', run: () => zoom.to(node) },
-    ...(onFunction ? [{ label: 'What else is known of it', keys: 'c', run: (frame: Frame) => onFunction(frame) }] : []),
-    ...(name ? [{ label: 'Find all calls of it', run: () => onSearch(exactly(name)) }] : []),
+    ...(onFunction ? [{ label: 'Open the function', keys: 'c', run: (frame: Frame) => onFunction(frame) }] : []),
+    ...(name ? [{ label: 'Find all its calls', run: () => onSearch(exactly(name)) }] : []),
     { label: 'Copy name', run: () => copy(name || '(anonymous)') },
     { label: 'Copy stack', run: () => copy(stackText(tree, node)) },
   ];

@@ -13,7 +13,7 @@ export function Copy({ text, children = 'Copy' }: { text: string | (() => string
       await navigator.clipboard.writeText(typeof text == 'string' ? text : text());
       setDone('Copied');
     } catch {
-      setDone('Not allowed: copy it by hand');
+      setDone('Blocked: copy manually');
     }
     setTimeout(() => setDone(''), 2_000);
   };
@@ -37,7 +37,7 @@ export function Command({ query }: { query: Query<unknown> }) {
     <Popover button={sign} label="As a command" class="icon as-command">
       {() => (
         <div class="commands">
-          <p>The same numbers on a terminal:</p>
+          <p>The same numbers in a terminal:</p>
           {commandLines(query, new URL('.', location.href).href).map(({ name, line }) => (
             <div key={name} class="command">
               {name == 'pprof' && <p>As sums over all page views:</p>}

@@ -31,7 +31,7 @@ export function longestBar(values: readonly number[]): number {
 /** A number of page views, with a warning if there are few. */
 export function Views({ of }: { of: number }) {
   if (of >= minViews) return <>{count(of)}</>;
-  return <small title="Few page views: see the intervals, which are wide.">n = {count(of)}</small>;
+  return <small title="Few page views: intervals are wide.">n = {count(of)}</small>;
 }
 
 /** A value ± half of its interval, and both as a bar. */
@@ -39,7 +39,7 @@ export function Interval({ of, scale, views, most }: Props) {
   const few = views < minViews;
   const known = of.high != undefined && of.low != undefined;
   const half = known ? (of.high! - of.low!) / 2 : undefined;
-  const text = known ? `95 % interval ${duration(of.low!)} to ${duration(of.high!)}` : 'no interval is known';
+  const text = known ? `95 % interval ${duration(of.low!)} to ${duration(of.high!)}` : 'no interval';
   const hint = few ? `few page views (${views}); ${text}` : text;
   return (
     <span class="interval" title={hint}>

@@ -69,8 +69,10 @@ export function Remarks({ noSpread, stats, warnings = [] }: { noSpread?: string;
   if (!noSpread && !all.length && !folded) return null;
   return (
     <div class="remarks" role="note">
-      {noSpread && <p>No percentiles and intervals: {cut(noSpread, 300)}.</p>}
-      {folded ? <p>Up to {plural(folded, 'page view')} may be missing: their labels were not kept apart.</p> : null}
+      {noSpread && <p>No percentiles or intervals: {cut(noSpread, 300)}.</p>}
+      {folded ? (
+        <p>Up to {plural(folded, 'page view')} may be missing: their labels were not stored separately.</p>
+      ) : null}
       {all.map((text) => (
         <p key={text}>{cut(text, 500)}</p>
       ))}
@@ -86,7 +88,7 @@ export function NamesRemark({ names }: { names?: Names }) {
     <details class="remarks">
       <summary>
         {percent(names.named_us / names.self_us)} of the script time has source names;{' '}
-        {plural(missing.length + (names.more_missing ?? 0), 'script')} without
+        {plural(missing.length + (names.more_missing ?? 0), 'script')} without symbols
       </summary>
       <ul>
         {missing.slice(0, 20).map((script) => (

@@ -45,7 +45,7 @@ const rowHeight = 33;
 
 /** A table that can be sorted by its columns. */
 export function Table<R>(props: Props<R>) {
-  const { caption, columns, rows, order: given, onOrder, empty = 'Nothing.' } = props;
+  const { caption, columns, rows, order: given, onOrder, empty = 'No rows.' } = props;
   const [own, setOwn] = useState(given);
   useEffect(() => setOwn(given), [given]);
   const order = orderOf(own);

@@ -3,7 +3,7 @@
 import { useTheme, type Theme } from '../state/theme.ts';
 
 const themes: Record<Theme, { next: Theme; icon: string; name: string }> = {
-  system: { next: 'light', icon: '◐', name: 'as the system has it' },
+  system: { next: 'light', icon: '◐', name: 'system' },
   light: { next: 'dark', icon: '☀', name: 'light' },
   dark: { next: 'system', icon: '☾', name: 'dark' },
 };
@@ -11,7 +11,7 @@ const themes: Record<Theme, { next: Theme; icon: string; name: string }> = {
 export function ThemeSwitch() {
   const [theme, setTheme] = useTheme();
   const { next, icon, name } = themes[theme];
-  const label = `Colours: ${name}. Change to ${themes[next].name}`;
+  const label = `Theme: ${name}. Change to ${themes[next].name}`;
   return (
     <button type="button" class="icon" aria-label={label} title={label} onClick={() => setTheme(next)}>
       <span aria-hidden="true">{icon}</span>

@@ -28,7 +28,7 @@ export function TimeSeries(props: Props) {
   const lines = known.filter((name) => shown.includes(name) || (known.length == 1 && name == 'mean'));
   const toggle = (name: LineName) =>
     setShown(lines.includes(name) ? lines.filter((one) => one != name) : [...lines, name]);
-  if (!known.length) return <p class="empty">No page views in this time.</p>;
+  if (!known.length) return <p class="empty">No page views in this time range.</p>;
   return (
     <figure class="series">
       <Chart {...props} lines={lines} />
@@ -40,7 +40,7 @@ export function TimeSeries(props: Props) {
           </label>
         ))}
         <Numbers points={points} lines={known} />
-        <span class="hint">Drag to select a time.</span>
+        <span class="hint">Drag to select a time range.</span>
       </figcaption>
     </figure>
   );
@@ -118,7 +118,7 @@ function Chart({ points, markers, from, to, lines, stepSeconds }: Props & { line
 
 function told(points: readonly Point[], name: LineName): string {
   const values = points.flatMap((point) => valueAt(point, name) ?? []);
-  return values.length ? `${duration(values[0]!)} at first, ${duration(values.at(-1)!)} at last` : 'nothing';
+  return values.length ? `${duration(values[0]!)} at first, ${duration(values.at(-1)!)} at last` : 'no data';
 }
 
 /** Returns times in s and the values of each line, including the ends of the range. */

@@ -39,7 +39,7 @@ export function Trend({ lines, markers, from, to, height = 150 }: Props) {
   const text = lines.map(({ name, samples }) => `${name}: ${told(samples)}`).join('; ');
   return (
     <figure class="trend" ref={box}>
-      {values.length == 0 && <p class="empty">No page views in this time.</p>}
+      {values.length == 0 && <p class="empty">No page views in this time range.</p>}
       <svg width={width} height={height} role="img" aria-label={text}>
         {Array.from({ length: Math.round(top / step) + 1 }, (_, i) => (
           <g key={i} class="grid">
@@ -190,5 +190,5 @@ function row(markers: readonly Marker[], from: number, to: number, width: number
 function told(samples: Sample[]): string {
   const known = samples.filter(({ value }) => value != undefined);
   const last = known.at(-1);
-  return last ? `${duration(known[0]!.value!)} to ${duration(last.value!)}` : 'nothing';
+  return last ? `${duration(known[0]!.value!)} to ${duration(last.value!)}` : 'no data';
 }

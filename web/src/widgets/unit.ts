@@ -8,12 +8,12 @@ import { hours, number, percent } from './numbers.ts';
 export function unitTitle(unit: Unit, perDay = false): { short: string; long: string } {
   if (unit == 'ms') return { short: 'ms', long: 'ms per page view' };
   if (unit == 'share') return { short: 'share', long: 'share of all JavaScript time' };
-  return perDay ? { short: 'time/day', long: 'people’s time per day' } : { short: 'time', long: 'people’s time' };
+  return perDay ? { short: 'time/day', long: 'total user time per day' } : { short: 'time', long: 'total user time' };
 }
 
 /** The period of total user time. Less than a day is not extrapolated. */
 export function ofPeriod({ perDay }: Pick<Scale, 'perDay'>): string {
-  return perDay ? 'per day' : 'in this time';
+  return perDay ? 'per day' : 'in this range';
 }
 
 /** The factors from the means of a selection to other units. */

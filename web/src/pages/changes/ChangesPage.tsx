@@ -36,8 +36,8 @@ function ChangeList() {
     <div class="page">
       <h1>Changes</h1>
       <Panel
-        title="What became slower or faster"
-        beside={shown.response?.evaluated && `looked ${moment(shown.response.evaluated)}`}
+        title="Detected changes"
+        beside={shown.response?.evaluated && `last checked ${moment(shown.response.evaluated)}`}
         query={asked}
         shown={shown}
       >
@@ -67,10 +67,10 @@ function ChangeList() {
                   : 'Pages have not been evaluated yet. The daemon evaluates them each hour.'
               }
             />
-            {more > 0 && <p class="hint">{more} more are older.</p>}
+            {more > 0 && <p class="hint">{more} older changes are not shown.</p>}
             <p class="hint">
-              The daemon looks after each hour, by release and by day. Time that only moved from one function to another
-              is faint, and nobody is told of it. <a href="docs/changes.html">How surely</a>
+              The daemon checks after each hour, by release and by day. Time that only moved from one function to
+              another is greyed and not notified. <a href="docs/changes.html">How changes are detected</a>
             </p>
           </>
         )}

@@ -41,7 +41,7 @@ export function OneChange({ id }: { id: string }) {
       <p class="quiet">
         <a href={linkTo(place, 'changes')}>All changes</a>
       </p>
-      <h1>{shown.response ? <Text length={200}>{shown.response.title}</Text> : 'A change'}</h1>
+      <h1>{shown.response ? <Text length={200}>{shown.response.title}</Text> : 'Change'}</h1>
       <Panel title="What changed" query={asked} shown={shown}>
         {(report) => <Facts of={report} />}
       </Panel>
@@ -83,9 +83,9 @@ function Facts({ of }: { of: ChangeReport }) {
       <dt>change</dt>
       <dd>
         <span class={of.direction == 'moved' ? '' : of.direction}>{amountOf(what, estimate)}</span>, from{' '}
-        {valueOf(what, first.value.a)} to {valueOf(what, first.value.b)} of a page view on{' '}
+        {valueOf(what, first.value.a)} to {valueOf(what, first.value.b)} per page view on{' '}
         <PlaceLink kind="page" name={first.page} />
-        {atRest && `; at an equal rest of the page view, as measured ${amountOf(what, first.change)}`}
+        {atRest && `; adjusted for longer or shorter page views, unadjusted ${amountOf(what, first.change)}`}
       </dd>
       {what.function && (
         <>
@@ -99,7 +99,7 @@ function Facts({ of }: { of: ChangeReport }) {
           </dd>
         </>
       )}
-      <dt>why</dt>
+      <dt>causes</dt>
       <dd>
         {causes.map((cause) => (
           <div key={cause.text}>
@@ -113,7 +113,7 @@ function Facts({ of }: { of: ChangeReport }) {
       </dd>
       {release && compare_release && (
         <>
-          <dt>look</dt>
+          <dt>details</dt>
           <dd>
             <a href={linkTo(place, 'compare', { page: first.page, release, compare_release })}>Compare the releases</a>
             {', '}
@@ -134,7 +134,7 @@ function Hours({ of: { series, release, begin } }: { of: ChangeReport }) {
   if (!series || series.unit != 'ms' || times.length < 2) return null;
   const hour = 3_600_000;
   return (
-    <Panel title="Hour by hour, around the step" beside={<Text>{series.page}</Text>} class="hours">
+    <Panel title="By hour, around the step" beside={<Text>{series.page}</Text>} class="hours">
       <Trend
         lines={lines.map((line) => ({ name: line.release || 'all page views', samples: hourly(line.points) }))}
         markers={[{ name: release ?? 'the step', time: Date.parse(begin) }]}
@@ -156,13 +156,13 @@ function Days({ of }: { of: ChangeReport }) {
   const to = Math.max(Date.parse(series.points.at(-1)!.time), from + day);
   const markers = series.releases.map(({ release, begin }) => ({ name: release, time: Date.parse(begin) }));
   return (
-    <Panel title="Day by day" beside={<Text>{series.page}</Text>}>
+    <Panel title="By day" beside={<Text>{series.page}</Text>}>
       {series.unit == 'ms' && (
         <Trend
           lines={[
             { name: what.kind == 'vital' ? '75th percentile' : 'mean', samples: samples('value') },
-            { name: 'from (95 %)', samples: samples('low') },
-            { name: 'to', samples: samples('high') },
+            { name: 'lower bound (95 %)', samples: samples('low') },
+            { name: 'upper bound (95 %)', samples: samples('high') },
           ]}
           markers={markers}
           from={from}
@@ -181,7 +181,7 @@ function Days({ of }: { of: ChangeReport }) {
           },
           {
             key: 'interval',
-            title: '95 %',
+            title: '95 % interval',
             cell: ({ value: { low, high } }) =>
               low == undefined || high == undefined ? (
                 <span class="quiet">not known</span>
@@ -203,7 +203,7 @@ function Pages({ of }: { of: ChangeReport }) {
   const { what, pages, consequences = [], moved = [] } = of;
   const others = [...consequences, ...moved];
   return (
-    <Panel title="Where">
+    <Panel title="Affected pages">
       <Table
         caption="Pages"
         columns={[
@@ -241,7 +241,7 @@ function Pages({ of }: { of: ChangeReport }) {
       />
       {others.length > 0 && (
         <>
-          <h3>{moved.length ? 'To or from' : 'What follows from it'}</h3>
+          <h3>{moved.length ? 'Moved to or from' : 'Consequences'}</h3>
           <ul class="items">
             {others.map((one) => (
               <li key={`${one.page} ${textOf(one.what)}`} class="item">
@@ -260,19 +260,19 @@ function Pages({ of }: { of: ChangeReport }) {
 const doable: Record<ChangeState, [ChangeState, string][]> = {
   open: [
     ['acknowledged', 'Acknowledge'],
-    ['expected', 'Expect until'],
+    ['expected', 'Mark as expected'],
     ['resolved', 'Resolve'],
   ],
   acknowledged: [
-    ['expected', 'Expect until'],
+    ['expected', 'Mark as expected'],
     ['resolved', 'Resolve'],
-    ['open', 'Open again'],
+    ['open', 'Reopen'],
   ],
   expected: [
     ['resolved', 'Resolve'],
-    ['open', 'Open again'],
+    ['open', 'Reopen'],
   ],
-  resolved: [['open', 'Open again']],
+  resolved: [['open', 'Reopen']],
 };
 
 function Doing({ of, done }: { of: ChangeReport; done: () => void }) {
@@ -281,8 +281,8 @@ function Doing({ of, done }: { of: ChangeReport; done: () => void }) {
   const [problem, setProblem] = useState('');
   if (!mayAsk('changes')) {
     return (
-      <Panel title="What is done about it">
-        <p class="quiet">To say what is done about it takes the scope “changes”.</p>
+      <Panel title="Triage">
+        <p class="quiet">Changing the state requires the scope “changes”.</p>
       </Panel>
     );
   }
@@ -300,14 +300,14 @@ function Doing({ of, done }: { of: ChangeReport; done: () => void }) {
     }
   };
   return (
-    <Panel title="What is done about it">
+    <Panel title="Triage">
       <form class="row" onSubmit={(event) => event.preventDefault()}>
         <label>
           note <input value={note} maxLength={500} onInput={(event) => setNote(event.currentTarget.value)} />
         </label>
         {doable[of.state].some(([state]) => state == 'expected') && (
           <label>
-            until <input type="date" value={until} onInput={(event) => setUntil(event.currentTarget.value)} />
+            expected until <input type="date" value={until} onInput={(event) => setUntil(event.currentTarget.value)} />
           </label>
         )}
         {doable[of.state].map(([state, name]) => (

@@ -41,8 +41,8 @@ export function sinceOf({ release, compare_release: before }: FoundChange): stri
 
 /** How the change was resolved. */
 export function endOf({ resolution }: FoundChange): string {
-  if (resolution == 'back') return 'It is back to what was before.';
-  if (resolution == 'new normal') return 'It was still there after 14 days, which is the new normal.';
+  if (resolution == 'back') return 'It returned to the earlier level.';
+  if (resolution == 'new normal') return 'It lasted 14 days and is the new normal.';
   return 'Resolved by hand.';
 }
 

@@ -9,7 +9,7 @@ import { linkHere } from '../../state/url.ts';
 import { useView } from '../../state/view.ts';
 import { Interval, longestBar, Views } from '../../widgets/Interval.tsx';
 import { releasesOf } from '../../widgets/lines.ts';
-import { capital, count, percent } from '../../widgets/numbers.ts';
+import { count, percent } from '../../widgets/numbers.ts';
 import { Panel } from '../../widgets/Panel.tsx';
 import { Table, type Column } from '../../widgets/Table.tsx';
 import { Text } from '../parts/names.tsx';
@@ -93,8 +93,8 @@ export function Across({ of }: { of: Place }) {
         empty="Nothing to compare."
       />
       <p class="hint">
-        {capital(kind)}s: {kind == 'release' ? 'the newest' : 'those with the most'}, at most {mostRows}. Only the{' '}
-        {count(mostFunctions)} heaviest functions are searched.
+        At most {mostRows} {kind}s: the {kind == 'release' ? 'newest' : 'largest'}. Only the {count(mostFunctions)}{' '}
+        heaviest functions are searched.
       </p>
     </Panel>
   );

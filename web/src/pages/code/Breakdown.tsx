@@ -78,7 +78,7 @@ function Parts({ scale, point }: Pick<BreakdownProps, 'scale' | 'point'>) {
         </nav>
       </TopPanel>
       {point && (
-        <Panel title="All of the profiled time, per page view">
+        <Panel title="Profiled time per page view">
           <Kinds point={point} />
         </Panel>
       )}

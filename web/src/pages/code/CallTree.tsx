@@ -38,7 +38,7 @@ export function CallTree({ response, scale, kind = 'tree' }: Props) {
     [tree, place],
   );
   const held = useMemo(() => heldIn(place, prefix, !!tree.baseTotal), [place, prefix, tree]);
-  if (!response.label.length) return <p class="empty">Nothing.</p>;
+  if (!response.label.length) return <p class="empty">No calls.</p>;
   return (
     <>
       {root && (

@@ -55,7 +55,7 @@ export function FunctionPage() {
             ) : (
               <p class="empty">
                 {response.functions.length < mostFunctions
-                  ? 'The function was not seen in this selection.'
+                  ? 'The function was not sampled in this selection.'
                   : `The function is not among the ${count(mostFunctions)} heaviest of this selection.`}
               </p>
             )}
@@ -87,7 +87,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
   const ms = (us: number) => us / 1000 / Math.max(1, views);
   const p75 = of.self?.p75;
   const between = (low?: number, high?: number) =>
-    low == undefined || high == undefined ? 'no interval is known' : `${duration(low)} – ${duration(high)}`;
+    low == undefined || high == undefined ? 'no interval' : `${duration(low)} – ${duration(high)}`;
   return (
     <dl class="metrics">
       <Metric
@@ -109,7 +109,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
         beside={`${count(of.reach)} of ${count(views)} views`}
       />
       {p75 && (
-        <Metric name="p75 where seen" term="p75" value={duration(p75.value)} beside={between(p75.low, p75.high)} />
+        <Metric name="p75 if sampled" term="p75" value={duration(p75.value)} beside={between(p75.low, p75.high)} />
       )}
       <Metric
         name="Share"
@@ -118,7 +118,7 @@ function FunctionKpis({ of, views, scale }: { of: TopFunction; views: number; sc
         beside="of all JavaScript, self"
       />
       <Metric
-        name="Visitors’ time"
+        name="Total user time"
         term="userHours"
         value={hours(inUnit(ms(of.self_us), { ...scale, unit: 'hours' }))}
         beside={`${ofPeriod(scale)}, self`}

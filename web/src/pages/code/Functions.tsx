@@ -40,11 +40,11 @@ export function Functions({ top, scale, by = 'function', order = '-self', onOrde
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}`}
         order={order}
         onOrder={onOrder}
-        empty={filter ? `Nothing with “${filter}” in its name or file.` : 'No function was seen.'}
+        empty={filter ? `Nothing with “${filter}” in its name or file.` : 'No functions were sampled.'}
       />
       {others > 0 && (
         <p class="hint">
-          {count(others)} more, with {number(self_us / 1000 / views)} ms per page view together (
+          {count(others)} more, together {number(self_us / 1000 / views)} ms per page view (
           {percent(self_us / (ofPage(top) || 1))}).
         </p>
       )}
@@ -96,7 +96,7 @@ function columns(top: Top, scale: Scale, by: string, most: number): Column<Row>[
   if (by == 'function' && !top.no_spread) {
     all.push({
       key: 'p75',
-      title: 'p75 if seen',
+      title: 'p75 if sampled',
       term: 'p75',
       wide: true,
       value: (row) => row.self?.p75.value,

@@ -21,12 +21,12 @@ const kinds: Record<string, string> = {
   app: 'your own code',
   framework: 'frameworks in your bundles',
   package: 'packages in your bundles',
-  runtime: 'what bundlers add',
+  runtime: 'code added by bundlers',
   'third-party': 'scripts of other hosts',
   browser: 'layout, style and other work of the browser',
   extension: 'extensions of browsers',
   unmapped: 'scripts without symbols',
-  fieldtrie: 'the profiling script, beside all of these',
+  fieldtrie: 'the profiling script, not in the totals',
 };
 
 /** Returns the kind of an owner such as (framework react-dom). */
@@ -87,7 +87,7 @@ export function Ownership() {
           )}
         </Panel>
         <div class="page">
-          <Panel title="All of the profiled time, per page view" shown={whole}>
+          <Panel title="Profiled time per page view" shown={whole}>
             {() => point && <Kinds point={point} />}
           </Panel>
           <Panel title="Third parties by host" query={owners} shown={shown}>
@@ -141,11 +141,9 @@ function Hosts({ top, scale }: { top: Top; scale: Scale }) {
         rows={hosts}
         rowKey={(row) => row.name}
         order="-self"
-        empty="No script of another host was seen."
+        empty="No scripts of other hosts were sampled."
       />
-      <p class="hint">
-        Scripts of other hosts are only seen if they send CORS headers; the time of the rest has no stack.
-      </p>
+      <p class="hint">Scripts of other hosts are only visible with CORS headers; the time of the rest has no stack.</p>
     </>
   );
 }

@@ -113,7 +113,7 @@ export function Around({ direction, of, scale }: { direction: 'callers' | 'calle
   const query = around(direction, selection, of, 1000);
   const shown = useQuery(query);
   return (
-    <Panel title={direction == 'callers' ? 'Who calls it' : 'What it calls'} query={query} shown={shown}>
+    <Panel title={direction == 'callers' ? 'Callers' : 'Callees'} query={query} shown={shown}>
       {(response) => <CallTree response={response} scale={scale} kind={direction} />}
     </Panel>
   );

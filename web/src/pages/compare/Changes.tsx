@@ -37,7 +37,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
   const beside = rows.some((row) => row.at_equal_rest);
   return (
     <>
-      <div class="row" role="group" aria-label="What is shown">
+      <div class="row" role="group" aria-label="Shown changes">
         {there.map((status) => (
           <label key={status} class="toggle">
             <input type="checkbox" checked={chosen.includes(status)} onChange={() => toggle(status)} />
@@ -61,18 +61,18 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
         rowKey={(row) => `${row.name}\n${row.resource}\n${row.line}:${row.column}\n${row.status}`}
         order="-size"
         rowClass={(row) => (folded.includes(row.status) ? 'faint' : undefined)}
-        empty={of.enough ? 'No change is more than noise.' : 'Not known yet.'}
+        empty={of.enough ? 'No significant changes.' : 'Not known yet.'}
       />
       {not_edited && of.enough && <p class="hint">{notEdited(not_edited)}</p>}
-      {unadjusted && <p class="hint">* Compared as measured, without a correction for devices and browsers.</p>}
+      {unadjusted && <p class="hint">* Not adjusted for devices and browsers.</p>}
       {beside && (
         <p class="hint">
-          † After allowing for longer or shorter page views. Without that, the change (in small type) is within noise.
+          † Adjusted for longer or shorter page views. The unadjusted change (in small type) is within noise.
         </p>
       )}
       {of.rest.functions > 0 && (
         <p class="hint">
-          {plural(of.rest.functions, 'more function')} of less time, together {number(of.rest.mean_ms.a)} ms in A,{' '}
+          {plural(of.rest.functions, 'more function')} with less time: together {number(of.rest.mean_ms.a)} ms in A,{' '}
           {number(of.rest.mean_ms.b)} ms in B ({signed(of.rest.change_ms)} ms).
         </p>
       )}
@@ -125,7 +125,7 @@ function changeColumns<R extends Change & { unadjusted?: boolean }>(): Column<R>
           {row.plain_change_ms && (
             <small class="quiet">
               {' '}
-              otherwise {signed(row.plain_change_ms.value)} ({between(row.plain_change_ms)})
+              unadjusted {signed(row.plain_change_ms.value)} ({between(row.plain_change_ms)})
             </small>
           )}
         </>
@@ -177,7 +177,7 @@ function columns(by: string | undefined, builds: boolean): Column<FunctionChange
           {row.from && (
             <small class="quiet">
               {' '}
-              was <Text>{`${row.from.name == row.name ? '' : row.from.name} ${whereOf(row.from)}`.trim()}</Text>
+              formerly <Text>{`${row.from.name == row.name ? '' : row.from.name} ${whereOf(row.from)}`.trim()}</Text>
             </small>
           )}
         </>
@@ -188,14 +188,14 @@ function columns(by: string | undefined, builds: boolean): Column<FunctionChange
     ...changeColumns<FunctionChange>(),
     {
       key: 'share',
-      title: 'of the change',
+      title: 'share of change',
       wide: true,
       value: (row) => row.share,
       cell: (row) => (row.share == undefined ? <span class="quiet">–</span> : percent(row.share)),
     },
     {
       key: 'reach',
-      title: 'views with it, A → B',
+      title: 'reach, A → B',
       term: 'reach',
       wide: true,
       value: (row) => row.reach.b,

@@ -59,7 +59,7 @@ export function Compare() {
         pair &&
         !compare_release && (
           <Notice>
-            <p>{pair.missing}. Choose what to compare: another time, another device, another page.</p>
+            <p>{pair.missing}. Choose another comparison, such as by time, device or page.</p>
           </Notice>
         )
       )}
@@ -145,7 +145,7 @@ function Verdict({ of }: { of: Comparison }) {
           beside={`${count(views.a)} page views`}
         />
         <Metric
-          name={total.mix_ms ? 'B, mean with A’s traffic' : 'B, mean'}
+          name={total.mix_ms ? 'B, adjusted mean' : 'B, mean'}
           term="mix"
           value={`${number(total.mean_ms.b)} ms`}
           beside={`${count(views.b)} page views`}
@@ -161,9 +161,9 @@ function Verdict({ of }: { of: Comparison }) {
       <details class="hint">
         <summary>How this was computed</summary>
         <p>
-          The interval of the verdict is at {number(100 * total.level)}&nbsp;%. {capital(of.note)}. {of.method};{' '}
-          {count(of.tested_functions)} functions were tested, and {percent(of.false_discovery)} of the reported changes
-          may be by chance.
+          The verdict has a {number(100 * total.level)}&nbsp;% confidence interval. {capital(of.note)}. {of.method};{' '}
+          {count(of.tested_functions)} functions were tested, and at most {percent(of.false_discovery)} of the reported
+          changes are expected to be false positives.
         </p>
       </details>
       <NamesRemark names={of.names} />
@@ -191,7 +191,7 @@ function Difference({ other }: { other: OtherSide }) {
   const query = tree(selection, { max_nodes: 20_000, root: place.params.get('root') ?? undefined }, other);
   const shown = useQuery(query);
   return (
-    <Panel title="Flame graph of the difference" tab query={query} shown={shown}>
+    <Panel title="Differential flame graph" tab query={query} shown={shown}>
       {(response) => {
         const views = Math.max(1, response.views);
         const wholeMs = response.total_us / 1000 / views;
@@ -201,13 +201,13 @@ function Difference({ other }: { other: OtherSide }) {
   );
 }
 
-const trafficTitles = ['traffic', 'views A', 'views B', 'share A', 'share B', 'mean A, ms', 'mean B, ms', 'used'];
+const trafficTitles = ['group', 'views A', 'views B', 'share A', 'share B', 'mean A, ms', 'mean B, ms', 'used'];
 
 function Traffic({ of }: { of: Comparison }) {
   const { place } = useView();
   return (
-    <Panel title="Page views that are compared with each other">
-      <div class="table" tabIndex={0} role="group" aria-label="Strata">
+    <Panel title="Groups of comparable page views">
+      <div class="table" tabIndex={0} role="group" aria-label="Groups of page views">
         <table>
           <thead>
             <tr>

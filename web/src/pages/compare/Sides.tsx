@@ -115,7 +115,7 @@ function Chooser({ releases, other, close }: Props & { close: () => void }) {
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <p>A is the same as B, except for what is filled in here.</p>
+      <p>A equals B, except for the fields filled in here.</p>
       <label>
         Release
         <input name="release" list="side-releases" defaultValue={other?.release} />
@@ -135,7 +135,7 @@ function Chooser({ releases, other, close }: Props & { close: () => void }) {
         </button>
       )}
       <label>
-        Until (empty: until B begins)
+        Until (empty: when B starts)
         <input name="until" defaultValue={other?.until} />
       </label>
       <label>

@@ -71,7 +71,7 @@ export function verdictOf(comparison: Comparison): Verdict {
     if (total.detectable_ms != null) {
       parts.push(`A change of ${number(total.detectable_ms)} ms would be found nine times out of ten`);
     }
-    if (changed) parts.push(`${plural(changed, 'function')} changed clearly`);
+    if (changed) parts.push(`${plural(changed, 'function')} changed significantly`);
     return { status, sentence: `No clear change: ${parts.join('. ')}.`, remarks };
   }
   if (functions) parts.push(`${percent(Math.min(share, 1))} of it is in ${plural(functions, 'function')}`);
@@ -86,9 +86,9 @@ export function apart({ low, high }: Estimate): boolean {
 /** Explains a change by the means as measured, or returns '' if these equal the adjusted ones. */
 export function explanation({ mean_ms, measured_ms, mix_ms, browser_ms, left_out_ms }: Change): string {
   if (!mix_ms || (number(mean_ms.a) == number(measured_ms.a) && number(mean_ms.b) == number(measured_ms.b))) return '';
-  const parts = [`${signed(mix_ms.value)} ms (${between(mix_ms)}) come from another mix of traffic in B`];
+  const parts = [`${signed(mix_ms.value)} ms (${between(mix_ms)}) come from a different traffic mix in B`];
   if (browser_ms && Math.abs(browser_ms.value) >= 0.005) {
-    parts.push(`${signed(browser_ms.value)} ms (${between(browser_ms)}) from other browser versions`);
+    parts.push(`${signed(browser_ms.value)} ms (${between(browser_ms)}) from different browser versions`);
   }
   if (left_out_ms != null && Math.abs(left_out_ms) >= 0.005) {
     parts.push(`${signed(left_out_ms)} ms from traffic that only A has`);
@@ -102,7 +102,7 @@ export function explanation({ mean_ms, measured_ms, mix_ms, browser_ms, left_out
 
 /** An interval: +11 to +25. */
 export function between({ low, high }: Estimate): string {
-  return low == undefined || high == undefined ? 'no interval is known' : `${signed(low)} to ${signed(high)}`;
+  return low == undefined || high == undefined ? 'no interval' : `${signed(low)} to ${signed(high)}`;
 }
 
 /** A change: +18 ms (+17 %), likely +11 to +25. */

@@ -36,21 +36,22 @@ export function FirstTrace() {
             : 'Waiting for the first page view. This page updates automatically.'}
         </p>
       </section>
-      <h2>1. A response header, which allows the browser to profile the page</h2>
+      <h2>1. Add a response header, which allows the browser to profile the page</h2>
       <Snippets name="Server" all={headers} />
-      <h2>2. The script, which the daemon serves at its public address</h2>
+      <h2>2. Add the script, which the daemon serves at its public address</h2>
       {to && <Snippets name="Script" all={scripts(to)} />}
       {response && !response.configured && (
         <p>
-          {response.url} is the address on this machine. For visitors of a site on HTTPS put it behind a proxy with TLS,
-          and start the daemon with <code>--public-url https://profiles.example.com</code>, and these lines have it.
+          {response.url} is an address of this machine only. For an HTTPS site, put the daemon behind a TLS proxy and
+          start it with <code>--public-url https://profiles.example.com</code>; the script above then contains that
+          address.
         </p>
       )}
-      <h2>3. A visit</h2>
+      <h2>3. Visit the site</h2>
       <p>
-        Open the site in Chrome or Edge, click around, and close the tab. For a site of the public start the daemon with
-        the origins that may send, such as <code>--allow-origin https://www.example.com</code>. Otherwise any site may
-        send.
+        Open the site in Chrome or Edge, click around, and close the tab. For a public site, start the daemon with the
+        origins that may send profiles, such as <code>--allow-origin https://www.example.com</code>. Otherwise, any site
+        may send profiles.
       </p>
     </div>
   );

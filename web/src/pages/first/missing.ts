@@ -15,14 +15,14 @@ export interface Missing {
 const outcomes: Record<string, { seen: string; fix: string }> = {
   header: {
     seen: 'none profiled: the header Document-Policy is missing.',
-    fix: 'Do step 1, and check the header of the document itself in the network panel of the browser.',
+    fix: 'Do step 1, and check the header of the document itself in the Network panel of the browser.',
   },
   unsupported: {
-    seen: 'none profiled: the browser has no profiler, like Firefox and Safari.',
+    seen: 'none profiled: the browser has no JavaScript profiler, like Firefox and Safari.',
     fix: 'Open the site in Chrome or Edge.',
   },
   unsampled: {
-    seen: 'not drawn at the sampleRate of fieldtrie.start.',
+    seen: 'not selected by the sampleRate of fieldtrie.start.',
     fix: 'Set sampleRate: 1 while you try it.',
   },
   quota: {
@@ -34,8 +34,8 @@ const outcomes: Record<string, { seen: string; fix: string }> = {
     fix: 'Use a browser that does not send it.',
   },
   stopped: {
-    seen: 'not profiled: the file of --sampling has the rate 0 for their page.',
-    fix: 'Give the page a rate in that file.',
+    seen: 'not profiled: the --sampling file sets the rate of their page to 0.',
+    fix: 'Set a higher rate in that file.',
   },
   cost: {
     seen: 'stopped: profiling took more of the main thread than maxCost allows.',
@@ -51,16 +51,18 @@ function ofRefused({ reason, origin, error, requests }: NonNullable<Arrivals['re
   const were = `${plural(requests, 'request')} ${requests == 1 ? 'was' : 'were'} refused`;
   if (reason == 'origin' && origin) {
     const seen = `${were}, blocked by CORS: the origin ${origin} is not allowed.`;
-    if (!error.includes('--allow-origin'))
-      return { seen, fix: 'Add it to the origins of its key in the file of --keys.' };
+    if (!error.includes('--allow-origin')) return { seen, fix: 'Add it to the origins of its key in the --keys file.' };
     return {
       seen,
-      fix: 'Start the daemon with this flag and its present origins:',
+      fix: 'Restart the daemon with this flag, in addition to the origins that are already allowed:',
       command: `--allow-origin ${origin}`,
     };
   }
   if (reason == 'key') {
-    return { seen: `${were}: no key, or an unknown one.`, fix: 'Give fieldtrie.start one of the keys of the daemon.' };
+    return {
+      seen: `${were}: no key, or an unknown one.`,
+      fix: 'Pass one of the keys of the daemon to fieldtrie.start.',
+    };
   }
   return { seen: `${were}: ${error}.`, fix: 'The metric fieldtrie_ingest_refused_total counts them.' };
 }
@@ -79,22 +81,22 @@ export function missing({ url, scripts, traces, unprofiled = [], refused = [] }:
   if (!scripts.count) {
     return [
       {
-        seen: 'Nothing has come yet: no browser has loaded the script.',
+        seen: 'Nothing has been received yet: no browser has loaded the script.',
         fix:
-          `If you have opened the site, look whether its document has the script of step 2, and whether this ` +
-          `browser reaches ${url}/sdk.js.`,
+          `If you have opened the site, check that its document includes the script of step 2, and that this ` +
+          `browser can reach ${url}/sdk.js.`,
       },
     ];
   }
   return [
     {
       seen:
-        `The script was loaded ${scripts.count == 1 ? 'once' : plural(scripts.count, 'time')}, and no page ` +
+        `The script was loaded ${scripts.count == 1 ? 'once' : plural(scripts.count, 'time')}, but no page ` +
         `view has been reported.`,
       fix:
-        'A profile is sent when its page is left, or after a minute: close the tab of the site. If nothing ' +
-        'comes then, look whether fieldtrie.start has sampleRate: 1, and whether the console of the browser says ' +
-        'something, such as of a Content-Security-Policy.',
+        'A profile is sent when the visitor leaves the page, or after a minute: close the tab of the site. If ' +
+        'nothing arrives, check that fieldtrie.start has sampleRate: 1, and look for errors in the console of the ' +
+        'browser, such as a violated Content-Security-Policy.',
     },
   ];
 }

@@ -26,12 +26,12 @@ export const headers: readonly Snippet[] = [
     name: 'nginx',
     where: 'In the server block of the site.',
     text: `add_header ${header} "${value}";`,
-    note: 'A location with an add_header of its own inherits none: there it has to stand again.',
+    note: 'A location with its own add_header does not inherit this one: repeat it there.',
   },
   {
     name: 'Caddy',
     where: 'In the Caddyfile.',
-    text: `www.example.com {\n\theader ${header} "${value}"\n\t# and what else the site has\n}`,
+    text: `www.example.com {\n\theader ${header} "${value}"\n\t# other directives of the site\n}`,
   },
   {
     name: 'Express',
@@ -40,7 +40,7 @@ export const headers: readonly Snippet[] = [
   },
   {
     name: 'Next',
-    where: 'In next.config.mjs; in next.config.ts it is the same.',
+    where: 'In next.config.mjs or next.config.ts.',
     text: `export default {
   async headers() {
     return [
@@ -51,15 +51,15 @@ export const headers: readonly Snippet[] = [
     ];
   },
 };`,
-    note: 'With output: "export" no server of Next is there to send it: take the tab of the server that does.',
+    note: 'With output: "export", Next has no server: use the tab of the server that serves the files.',
   },
   { name: 'Vercel', where: 'In vercel.json.', text: JSON.stringify(vercel, null, 2) },
   {
     name: 'Cloudflare',
-    where: 'In the file _headers among the static assets, for Pages and Workers.',
+    where: 'In the file _headers in the folder of static assets, for Pages and Workers.',
     text: `/*\n  ${header}: ${value}`,
     note:
-      'For what a function or a server behind Cloudflare makes: Rules, Create rule, Response Header ' +
+      'For responses of a function or a server behind Cloudflare: Rules, Create rule, Response Header ' +
       'Transform Rule, “Set static” with the name and the value above.',
   },
 ];
@@ -87,7 +87,7 @@ export function scripts(to: Destination): Snippet[] {
     },
     {
       name: 'npm',
-      where: 'At the beginning of the app, once the package is installed.',
+      where: 'At the start of the app, after installing the package.',
       first: `npm install ${to.url}/sdk.tgz`,
       text: `import { start } from 'fieldtrie/loader';\nstart({${options(to).replaceAll('\n  ', '\n')}});`,
     },

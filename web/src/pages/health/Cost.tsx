@@ -14,7 +14,7 @@ import { Table, type Column } from '../../widgets/Table.tsx';
 export function CostPanel() {
   const query = ask(useView().selection);
   return (
-    <Panel title="What profiling costs visitors" query={query} shown={useQuery(query)}>
+    <Panel title="Cost of profiling for visitors" query={query} shown={useQuery(query)}>
       {(response) => <Costs of={response} />}
     </Panel>
   );
@@ -74,11 +74,11 @@ const columns: Column<Row>[] = [
   { key: 'control', title: 'others', cell: (row) => amountOf(row, row.of.control) },
   {
     key: 'needs',
-    title: '± 1 % takes',
+    title: 'needed for ±1 %',
     wide: true,
     cell: ({ vital, of }) =>
       of.what == 'p75' && vital.views_for_one_percent
-        ? `${plural(vital.views_for_one_percent, 'page view')} of each`
+        ? `${plural(vital.views_for_one_percent, 'page view')} per group`
         : '',
   },
 ];
@@ -96,11 +96,12 @@ export function Costs({ of: cost }: { of: Cost }) {
       {rows.length > 0 && (
         <>
           <p>
-            {cost.arms.map(({ arm, views }) => `${count(views)} ${arms[arm]}`).join(', ')}; compared at the same page,
-            time, device, browser and connection.{cost.fair == null && ' Whether the draw is fair is not known.'}
+            {cost.arms.map(({ arm, views }) => `${count(views)} ${arms[arm]}`).join(', ')}; compared within the same
+            page, time, device, browser and connection.
+            {cost.fair == null && ' It is not known whether the draw is fair.'}
           </p>
           <Table
-            caption="What profiling costs"
+            caption="Cost of profiling"
             columns={columns}
             rows={rows}
             rowKey={({ vital, of }) => vital.name + of.what}

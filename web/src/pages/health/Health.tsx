@@ -129,13 +129,13 @@ function Traffic({ now, rates }: { now: Metrics; rates?: Rates }) {
     <Numbers
       rows={[
         ['Started', started ? `${ago(Date.now() - started)} ago` : 'not known'],
-        ['Traces now', rates ? `${number(rates.traces)} a second, ${bytes(rates.bytes)} a second` : 'counting …'],
+        ['Current rate', rates ? `${number(rates.traces)} traces/s, ${bytes(rates.bytes)}/s` : 'measuring …'],
         ['Traces since the start', count(now.sum(stored))],
         [
           'Responses to browsers',
           median == undefined || slow == undefined
             ? 'none yet'
-            : `half within ${duration(median * 1000)}, 99 % within ${duration(slow * 1000)}`,
+            : `p50 ${duration(median * 1000)}, p99 ${duration(slow * 1000)}`,
         ],
         ['Cost in browsers', profiled ? `${percent(cost / profiled)} of the profiled time` : 'not known yet'],
         ['Memory of the daemon', bytes(now.sum('process_resident_memory_bytes'))],
@@ -187,10 +187,10 @@ function Bucket({ now }: { now: Metrics }) {
 }
 
 const refusalColumns: Column<Refusal>[] = [
-  { key: 'what', title: 'what', text: true, value: (row) => row.what, cell: (row) => row.what },
-  { key: 'why', title: 'why', text: true, value: (row) => row.why, cell: (row) => <Text>{row.why}</Text> },
+  { key: 'what', title: 'data', text: true, value: (row) => row.what, cell: (row) => row.what },
+  { key: 'why', title: 'reason', text: true, value: (row) => row.why, cell: (row) => <Text>{row.why}</Text> },
   { key: 'number', title: 'since the start', value: (row) => row.number, cell: (row) => count(row.number) },
-  { key: 'remedy', title: 'what to do', text: true, wide: true, cell: (row) => row.remedy },
+  { key: 'remedy', title: 'remedy', text: true, wide: true, cell: (row) => row.remedy },
 ];
 
 function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
@@ -215,7 +215,7 @@ function Refusals({ now, shown }: { now?: Metrics; shown: Shown<string> }) {
 /** Why page views have no profile, by the outcomes in docs/sdk.md. */
 function Coverage({ list }: { list: List }) {
   const sum = list.all;
-  if (!sum?.population) return <p class="empty">No page views in this time.</p>;
+  if (!sum?.population) return <p class="empty">No page views in this time range.</p>;
   const rows = Object.entries(sum.missing).sort((a, b) => b[1] - a[1]);
   return (
     <>
@@ -259,8 +259,8 @@ const pathColumns: Column<Path>[] = [
   { key: 'path', title: 'path', text: true, value: (row) => row.path, cell: (row) => <Text>{row.path}</Text> },
   { key: 'all', title: 'responses', value: (row) => row.all, cell: (row) => count(row.all) },
   { key: 'failed', title: 'failed', value: (row) => row.failed, cell: (row) => count(row.failed) },
-  { key: 'half', title: 'half within', wide: true, value: (row) => row.half, cell: (row) => time(row.half) },
-  { key: 'slow', title: '99 % within', value: (row) => row.slow, cell: (row) => time(row.slow) },
+  { key: 'half', title: 'p50', wide: true, value: (row) => row.half, cell: (row) => time(row.half) },
+  { key: 'slow', title: 'p99', value: (row) => row.slow, cell: (row) => time(row.slow) },
 ];
 
 function Paths({ now }: { now: Metrics }) {

@@ -68,21 +68,21 @@ function writing(metrics: Metrics): Check[] {
     {
       name: 'Rollups',
       level: lag > 300 ? 'act' : lag > 60 ? 'look' : 'fine',
-      says: `the oldest pending trace has waited for ${duration(lag * 1000)}`,
+      says: `the oldest waiting trace has waited ${duration(lag * 1000)}`,
       remedy:
-        'Responses lack pending traces. The log has the error. Without an error, the processor is overloaded: ' +
+        'Query results lack waiting traces. The log has the error. If there is none, the CPU is overloaded: ' +
         'lower the sampling rate, or add nodes to a bucket.',
     },
     {
       name: 'Hourly rollups',
       level: open > 3600 ? 'look' : 'fine',
-      says: open ? `the oldest open hour ended ${duration(open * 1000)} ago` : 'up to date',
+      says: open ? `the oldest unfinished hour ended ${duration(open * 1000)} ago` : 'up to date',
       remedy: 'The log has the reason. ingest --verify finds missing and damaged objects.',
     },
     {
       name: 'Responses to browsers',
       level: slow != undefined && slow > 1 ? 'look' : 'fine',
-      says: slow == undefined ? 'no traces since the start' : `99 % within ${duration(slow * 1000)} since the start`,
+      says: slow == undefined ? 'no traces since the start' : `p99 ${duration(slow * 1000)} since the start`,
       remedy: 'The disk or bucket is slow.',
     },
   ];
@@ -107,15 +107,15 @@ function script(metrics: Metrics): Check {
 /** Pages that are profiled less, because profiling costs visitors too much. */
 function cost(metrics: Metrics): Check {
   const rates = [...metrics.by('fieldtrie_brake_rate', 'page')];
-  const most = (rate: number) => (rate ? `at most ${percent(rate)} of its page views` : 'no page view');
+  const most = (rate: number) => (rate ? `at most ${percent(rate)}` : 'none');
   return {
     name: 'Cost',
     level: rates.length ? 'look' : 'fine',
     says: rates.length
-      ? `profiling costs visitors more than max_cost: ` +
-        `${rates.map(([page, rate]) => `of ${page} ${most(rate)} may be profiled`).join('; ')}`
+      ? `profiling costs visitors more than max_cost. Profiled page views: ` +
+        rates.map(([page, rate]) => `${most(rate)} of ${page}`).join(', ')
       : 'no page is throttled because of profiling cost',
-    remedy: 'Lower the share that your server sends, too. When the cause is fixed, set since next to max_cost.',
+    remedy: 'Lower the sampling rate of your server, too. When the cause is fixed, set since next to max_cost.',
   };
 }
 
@@ -168,10 +168,10 @@ function clock(metrics: Metrics): Check {
         ? `${duration(offset * 1000)} off the clock of the bucket`
         : doubted
           ? 'in doubt'
-          : 'in sync') + (doubted ? ': no hour is closed, and nothing is deleted by age' : ''),
+          : 'in sync') + (doubted ? ': hourly rollups and deletion by age are paused' : ''),
     remedy: doubted
-      ? '/readyz has the reason. Set the clock. If it is right, the daemon trusts it after three hours.'
-      : 'Set the clock of this node. Traces have the right time in any case.',
+      ? '/readyz has the reason. Correct the clock. If it is already right, the daemon trusts it after three hours.'
+      : 'Correct the clock of this node. The times of traces are right in any case.',
   };
 }
 
@@ -181,19 +181,19 @@ function data(metrics: Metrics): Check[] {
     none(
       'Shards',
       metrics.sum('fieldtrie_store_lost_manifests'),
-      ['all manifests are there', 'have no manifest, and are stopped'],
+      ['no manifest is missing', 'have no manifest and are stopped'],
       'Their pages are not queried, rolled up or deleted. ingest --verify --repair restores the manifest.',
     ),
     none(
       'Stored traces',
       metrics.sum('fieldtrie_store_quarantined_segments_total'),
       ['no damaged segments', 'segments were damaged and quarantined'],
-      'Responses lack their traces. The log names them. Restore sound copies if you have some.',
+      'Query results lack their traces. The log names the segments. Restore intact copies if you have any.',
     ),
     none(
       'Received traces',
       metrics.sum('fieldtrie_store_unreadable_traces_total'),
-      ['all were rolled up', 'could not be decoded, and are in no rollup'],
+      ['all were rolled up', 'could not be decoded and are in no rollup'],
       'A newer release may have written them: run the same release on all nodes.',
     ),
     none(
@@ -266,7 +266,7 @@ export function refusalsOf(metrics: Metrics): Refusal[] {
     'The responses have the error: docs/operations.md.',
   );
   each('fieldtrie_ingest_rejected_total', 'reason', 'traces', reasons, 'The responses have the error of each trace.');
-  each('fieldtrie_ingest_folded_total', 'what', 'became (other)', folded);
+  each('fieldtrie_ingest_folded_total', 'what', 'folded into (other)', folded);
   each(
     'fieldtrie_access_refused_total',
     'reason',
@@ -277,7 +277,7 @@ export function refusalsOf(metrics: Metrics): Refusal[] {
   one(
     'fieldtrie_ingest_cut_traces_total',
     'traces cut',
-    'their samples claim too much time',
+    'their samples cover too much time',
     'A forged trace, or a clock that jumped.',
   );
   one('fieldtrie_ingest_dropped_spans_total', 'spans', 'too many overlap', 'Close features when they end.');
@@ -285,12 +285,12 @@ export function refusalsOf(metrics: Metrics): Refusal[] {
     'fieldtrie_ingest_skewed_clocks_total',
     'times of traces',
     'clocks of browsers are far off',
-    'They have the time of arrival instead. Nothing to do.',
+    'The time of arrival is stored instead. No action needed.',
   );
   one(
     'fieldtrie_ingest_feature_rules_skipped_total',
     'features of rules',
-    'they begin and end too often',
+    'they start and end too often',
     'Match a function that calls them.',
   );
   one(
@@ -299,7 +299,7 @@ export function refusalsOf(metrics: Metrics): Refusal[] {
     'too many or too long for the lists',
     'Mark fewer features in a trace.',
   );
-  one('fieldtrie_store_duplicates_total', 'traces', 'stored before', 'Browsers retried them. Nothing to do.');
+  one('fieldtrie_store_duplicates_total', 'traces', 'stored before', 'Browsers retried them. No action needed.');
   one(
     'fieldtrie_sdk_dropped_traces_total',
     'traces',

@@ -54,7 +54,7 @@ function Found({ all, evaluated }: { all: FoundChange[]; evaluated?: string }) {
   if (!open.length) {
     return (
       <p class="item">
-        No <a href={linkTo(place, 'changes')}>change</a> is open.
+        No open <a href={linkTo(place, 'changes')}>changes</a>.
       </p>
     );
   }

@@ -111,7 +111,7 @@ function Groups({ response, label, whole }: { response: Series; label: string; w
         rows={rows.filter(({ value }) => value.toLowerCase().includes(filter.toLowerCase()))}
         rowKey={(row) => row.value}
         order="-views"
-        empty="No page view has this label."
+        empty="No page views have this label."
       />
     </>
   );
@@ -154,7 +154,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
     },
     {
       key: 'part',
-      title: 'of views',
+      title: 'share of views',
       wide: true,
       value: (row) => row.views,
       cell: (row) => percent(row.views / Math.max(1, whole?.views ?? 0)),
@@ -182,7 +182,7 @@ function columns(label: string, whole: Point | undefined, rows: Row[]): Column<R
     },
     {
       key: 'excess',
-      title: 'against all',
+      title: 'vs. all',
       wide: true,
       value: (row) => row.mean_ms - (whole?.mean_ms ?? 0),
       cell: (row) => whole && `${signed(row.mean_ms - whole.mean_ms)} ms`,

@@ -24,10 +24,11 @@ export function BrowserVersions() {
             rows={response.families.flatMap(({ versions }) => versions)}
             rowKey={({ browser }) => browser}
             order="-views"
-            empty="No page views with a known browser version in this time."
+            empty="No page views with a known browser version in this time range."
           />
           <p class="hint">
-            The difference is that from the other versions of the browser, on the same page, day, device and release.
+            Share among the versions of a browser; difference from its other versions, on the same page, day, device and
+            release.
           </p>
           <Remarks stats={response.stats} />
         </>
@@ -50,7 +51,7 @@ const columns: Column<BrowserVersion>[] = [
     value: ({ views }) => views,
     cell: ({ views }) => <Views of={views} />,
   },
-  { key: 'share', title: 'of its browser', value: ({ share }) => share, cell: ({ share }) => percent(share) },
+  { key: 'share', title: 'share', value: ({ share }) => share, cell: ({ share }) => percent(share) },
   {
     key: 'effect',
     title: 'difference',
@@ -59,14 +60,14 @@ const columns: Column<BrowserVersion>[] = [
   },
   {
     key: 'ms',
-    title: 'per page view, ms',
+    title: 'difference, ms',
     wide: true,
     value: ({ effect_ms }) => effect_ms?.value,
     cell: ({ effect_ms }) => estimateOf(effect_ms, signed),
   },
   {
     key: 'half',
-    title: 'half since',
+    title: '50 % since',
     wide: true,
     value: ({ half_since }) => half_since ?? undefined,
     cell: ({ half_since }) => (half_since ? moment(half_since) : '–'),

@@ -76,10 +76,10 @@ export function BudgetsPage() {
 
 function NoBudgets() {
   return (
-    <Panel title="There are no budgets yet">
+    <Panel title="No budgets yet">
       <p>
-        A budget limits the time that a page, a feature or a function may take. Budgets are entries of a file, which is
-        best kept beside the code that they limit:
+        A budget limits the time that a page, a feature or a function may take. Budgets are entries in a file, best kept
+        in the repository of the code that they limit:
       </p>
       <div class="command">
         <pre tabIndex={0}>{example}</pre>
@@ -87,8 +87,8 @@ function NoBudgets() {
       </div>
       <p>
         Start the daemon with <code>ingest --budgets budgets.yaml</code>: it evaluates them every minute, shows them
-        here, and exports them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with 3 if a
-        budget is blown.
+        here, and exports them to Prometheus. In CI, <code>aggregate --budgets budgets.yaml</code> exits with status 3
+        if a budget is blown.
       </p>
     </Panel>
   );
@@ -110,7 +110,14 @@ const columns: Column<Budget>[] = [
       </>
     ),
   },
-  { key: 'about', title: 'about', text: true, wide: true, value: aboutOf, cell: (row) => <Text>{aboutOf(row)}</Text> },
+  {
+    key: 'about',
+    title: 'applies to',
+    text: true,
+    wide: true,
+    value: aboutOf,
+    cell: (row) => <Text>{aboutOf(row)}</Text>,
+  },
   {
     key: 'metric',
     title: 'metric',
@@ -123,7 +130,7 @@ const columns: Column<Budget>[] = [
   { key: 'limit', title: 'limit', value: (row) => row.limit, cell: budgetLimit },
   {
     key: 'used',
-    title: 'of the limit',
+    title: 'limit used',
     wide: true,
     value: (row) => (row.value ? row.value.value / row.limit : undefined),
     cell: (row) => <Used budget={row} />,

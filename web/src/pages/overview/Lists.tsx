@@ -84,7 +84,7 @@ function ListPage({ kind }: { kind: 'page' | 'feature' }) {
           ['±', 'interval'],
           ['Long tasks', 'longTasks'],
           ['Time per day', 'userHours'],
-          ['Δ before', 'before'],
+          ['vs. before', 'before'],
           ['Views', 'views'],
         ]}
       />

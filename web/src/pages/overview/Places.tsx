@@ -54,10 +54,10 @@ export function Places(props: Props) {
         rowKey={(row) => row.value}
         order={order}
         onOrder={onOrder}
-        empty={filter ? `No ${kind} with “${filter}” in its name.` : `No ${kind}s in this time.`}
+        empty={filter ? `No ${kind} with “${filter}” in its name.` : `No ${kind}s in this time range.`}
       />
       {!short && list.more ? (
-        <p class="hint">{count(list.more)} more are not listed: narrow the time or the labels.</p>
+        <p class="hint">{count(list.more)} more are not listed: narrow the time range or the labels.</p>
       ) : null}
     </>
   );
@@ -93,7 +93,7 @@ function columns(props: Props, most: number): Column<Row>[] {
     },
     {
       key: 'trend',
-      title: 'over time',
+      title: 'trend',
       text: true,
       wide: true,
       cell: (row) => series && <Sparkline samples={row.trend} from={from} to={to} name={row.value} />,
@@ -175,7 +175,7 @@ function moreColumns({ kind, before, budgets, totalViews }: Props): Column<Row>[
   if (before) {
     all.push({
       key: 'change',
-      title: 'Δ before',
+      title: 'vs. before',
       term: 'before',
       wide: true,
       value: (row) => row.change?.value,
@@ -202,7 +202,7 @@ function peoplesTime(row: Row): number {
 function Few({ row }: { row: Row }) {
   const few = row.spread?.few;
   if (!few) return null;
-  const text = `${few.views} of the page views account for ${percent(few.share)} of the time: use the percentiles`;
+  const text = `${few.views} page views account for ${percent(few.share)} of the time: use the percentiles`;
   return (
     <abbr class="caution" title={text}>
       !

@@ -65,12 +65,12 @@ function Detail({ kind }: { kind: 'page' | 'feature' }) {
             />
           )}
         </Panel>
-        <Panel title="How page views differ" query={all} shown={whole}>
+        <Panel title="Distribution" query={all} shown={whole}>
           {() =>
             point?.histogram ? (
               <Histogram bars={point.histogram} spread={point.spread} of="JavaScript per page view" />
             ) : (
-              <p class="empty">The distribution is not kept for this query.</p>
+              <p class="empty">No distribution is stored for this query.</p>
             )
           }
         </Panel>

@@ -36,7 +36,7 @@ export function rowsOf(vitals: readonly VitalReport[], all: boolean): Row[] {
 
 const others = ({ vital: { elements = [], more_elements: more = 0 } }: Row, all: boolean) => {
   const hidden = more + Math.max(0, all ? 0 : elements.length - few);
-  return hidden ? `${plural(hidden, 'other')}, or not known` : 'not known';
+  return hidden ? `${plural(hidden, 'other')} or unknown` : 'unknown';
 };
 
 /** The panel of elements and parts; nothing if none were reported. */
@@ -63,7 +63,7 @@ export function Elements() {
         return to ? <a href={to}>{row.element.element}</a> : row.element.element;
       },
     },
-    { key: 'vital', title: 'of', text: true, cell: ({ vital }) => vital.name.toUpperCase() },
+    { key: 'vital', title: 'vital', text: true, cell: ({ vital }) => vital.name.toUpperCase() },
     { key: 'share', title: 'page views', cell: ({ share }) => percent(share) },
     {
       key: 'p75',
@@ -80,7 +80,7 @@ export function Elements() {
     },
     {
       key: 'parts',
-      title: 'made up of',
+      title: 'breakdown',
       term: 'parts' as Term,
       text: true,
       wide: true,
@@ -89,7 +89,7 @@ export function Elements() {
   ];
   const hidden = of.some(({ elements = [] }) => elements.length > few);
   return (
-    <Panel title="What Web Vitals are of" query={query} shown={shown} class="elements">
+    <Panel title="Elements behind the Web Vitals" query={query} shown={shown} class="elements">
       <Table
         caption="Elements of Web Vitals"
         columns={columns}

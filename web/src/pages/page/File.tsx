@@ -42,7 +42,7 @@ export function File() {
       <Breakdown
         scale={scale}
         other={other}
-        more={other ? [] : [{ key: 'time', title: 'In the order of time', body: () => <FileTime /> }]}
+        more={other ? [] : [{ key: 'time', title: 'Timeline', body: () => <FileTime /> }]}
       />
     </div>
   );

@@ -50,13 +50,13 @@ export function Vitals() {
         ))}
       </dl>
       <p class="hint">
-        p75 of {plural(Math.max(...of.map(({ views }) => views)), 'report')}, profiled or not. What runs{' '}
+        p75 of {plural(Math.max(...of.map(({ views }) => views)), 'report')}, profiled or not. Code that runs{' '}
         <a href={phase('slow-interaction')}>in slow interactions</a>, <a href={phase('before-lcp')}>before LCP</a>.
         {of.some(({ elements }) => elements) && (
           <>
             {' '}
             <a href="#elements" onClick={toElements}>
-              Which elements
+              Elements
             </a>
           </>
         )}
@@ -107,6 +107,6 @@ export function inUnitOf({ unit }: VitalReport, value: number): string {
 /** Formats the interval of the 75th percentile. */
 function interval(vital: VitalReport): string {
   const { low, high }: Estimate = vital.p75;
-  if (high == undefined) return 'no interval is known';
+  if (high == undefined) return 'no interval';
   return `95 % interval ${inUnitOf(vital, low ?? 0)} to ${inUnitOf(vital, high)}`;
 }

@@ -58,7 +58,7 @@ export function Kpis({ point }: { point: Point }) {
           />
         )}
         <Metric
-          name="Visitors’ time"
+          name="Total user time"
           term="userHours"
           value={hours(point.people?.hours ?? 0)}
           beside={ofPeriod(scale)}
@@ -67,11 +67,11 @@ export function Kpis({ point }: { point: Point }) {
           name="Page views profiled"
           term="views"
           value={shortCount(point.views)}
-          beside={`stand for ${shortCount(population)}`}
+          beside={`of about ${shortCount(population)}`}
         />
       </dl>
       {point.views > 0 && point.views < minViews && (
-        <p class="hint">n = {count(point.views)}: so few page views leave wide intervals.</p>
+        <p class="hint">n = {count(point.views)}: with few page views, intervals are wide.</p>
       )}
       {point.own_us > 0 && (
         <p class="hint">
@@ -90,8 +90,8 @@ export function Kpis({ point }: { point: Point }) {
       )}
       {spread?.few && (
         <p class="hint">
-          {plural(spread.few.views, 'page view')} of {count(point.views)} account for {percent(spread.few.share)} of all
-          the time and dominate the mean. Use the percentiles.
+          {plural(spread.few.views, 'page view')} of {count(point.views)} account for {percent(spread.few.share)} of the
+          time and dominate the mean. Use the percentiles.
         </p>
       )}
     </>

@@ -11,7 +11,7 @@ export function Demo() {
   return (
     <aside class="demo" aria-label="Demo">
       <p>
-        {response.demo} <a href="./docs/demo.html">What else is in it</a>
+        {response.demo} <a href="./docs/demo.html">What else the demo contains</a>
       </p>
     </aside>
   );

@@ -63,7 +63,7 @@ export function Shell({ title, subject, filters, children }: Props) {
   return (
     <>
       <a class="skip" href="#main" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </a>
       <Header title={title} />
       {!ofFile && <Demo />}
@@ -82,10 +82,10 @@ function NoTime({ text }: { text: string }) {
   const { place } = useView();
   return (
     <>
-      <h1 class="hidden">No time</h1>
+      <h1 class="hidden">Invalid time</h1>
       <Notice kind="bad">
         <p>
-          “{visible(cut(text, 60))}” is no time. Use a duration such as 24h or 7d, or a time such as
+          “{visible(cut(text, 60))}” is not a valid time. Use a duration such as 24h or 7d, or a time such as
           2026-11-21T10:00:00Z.
         </p>
         <p>

@@ -25,10 +25,10 @@ export function FileTime() {
   const timeline = useMemo(() => response && timelineOf(response), [response]);
   if (!chosen) {
     return (
-      <Panel title="In the order of time" query={listed} shown={shown}>
+      <Panel title="Timeline" query={listed} shown={shown}>
         {(response) => (
           <>
-            <p class="empty">This file does not say when calls ran.</p>
+            <p class="empty">This file does not record when calls ran.</p>
             <Remarks stats={response.stats} />
           </>
         )}
@@ -37,7 +37,7 @@ export function FileTime() {
   }
   return (
     <Panel
-      title="In the order of time"
+      title="Timeline"
       beside={threads.length > 1 && <Threads {...{ threads, chosen }} />}
       query={query}
       shown={calls}

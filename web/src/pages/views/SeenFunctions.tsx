@@ -33,7 +33,7 @@ export function SeenFunctions({ tree }: { tree: Tree }) {
       rows={rows}
       rowKey={(row) => String(row.at)}
       order="-self"
-      empty="No function was seen."
+      empty="No functions were sampled."
     />
   );
 }
@@ -59,7 +59,7 @@ function columnsOf(wholeMs: number): Column<Row>[] {
     },
     {
       key: 'calls',
-      title: 'times seen',
+      title: 'sampled calls',
       term: 'timesSeen',
       wide: true,
       value: (row) => row.calls,
@@ -67,8 +67,8 @@ function columnsOf(wholeMs: number): Column<Row>[] {
     },
     {
       key: 'find',
-      title: <span class="hidden">in the picture</span>,
-      name: 'in the picture',
+      title: <span class="hidden">find in the timeline</span>,
+      name: 'find in the timeline',
       wide: true,
       cell: (row) =>
         row.frame.name && (

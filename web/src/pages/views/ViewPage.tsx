@@ -47,7 +47,7 @@ export function ViewPage() {
       {shown.problem && <ViewsProblem problem={shown.problem} />}
       {response && timeline && (
         <>
-          <Panel title="In the order of time" query={query} shown={{ ...shown, pendingSince: undefined }}>
+          <Panel title="Timeline" query={query} shown={{ ...shown, pendingSince: undefined }}>
             {timeline.tree.frame.length > 1 ? (
               <Calls view={response} timeline={timeline} />
             ) : (
@@ -142,7 +142,7 @@ function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
         />
       )}
       <Metric
-        name="JavaScript, all of it"
+        name="JavaScript, total"
         term="wholeTime"
         value={duration(view.time_ms)}
         beside={`of ${duration(view.end_us / 1000)}`}
@@ -153,15 +153,15 @@ function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
         value={count(view.long_task_count)}
         beside={duration(view.long_task_ms)}
       />
-      <Metric name="Beyond 50 ms" term="blocking" value={duration(blocking / 1000)} beside="in long tasks" />
+      <Metric name="Blocking time" term="blocking" value={duration(blocking / 1000)} beside="in long tasks" />
       {view.own_ms > 0 && (
-        <Metric name="Profiling script" term="own" value={duration(view.own_ms)} beside="in no other number" />
+        <Metric name="Profiling script" term="own" value={duration(view.own_ms)} beside="not in other numbers" />
       )}
       <Metric
         name="Not sampled"
         term="unsampled"
         value={duration(unsampled / 1000)}
-        beside={`a sample each ${duration(view.interval_us / 1000)}`}
+        beside={`sampled every ${duration(view.interval_us / 1000)}`}
       />
     </dl>
   );
@@ -169,8 +169,8 @@ function Numbers({ view, others }: { view: ViewResponse; others?: Views }) {
 
 /** The rank of a page view among the others. */
 function standing(entry: ViewEntry, { views }: Views): string {
-  if (entry.quantile <= 0) return `the least of ${count(views)}`;
-  if (entry.quantile >= 1) return `the most of ${count(views)}`;
+  if (entry.quantile <= 0) return `the minimum of ${count(views)}`;
+  if (entry.quantile >= 1) return `the maximum of ${count(views)}`;
   return `more than ${percent(entry.quantile)} of ${plural(views, 'page view')}`;
 }
 
@@ -196,7 +196,7 @@ function Labels({ view }: { view: ViewResponse }) {
         id <code>{view.id}</code> <Copy text={view.id} />
       </p>
       <details>
-        <summary>Erase it</summary>
+        <summary>Erase this page view</summary>
         <div class="command">
           <pre tabIndex={0}>{erase}</pre>
           <Copy text={erase} />
@@ -204,8 +204,7 @@ function Labels({ view }: { view: ViewResponse }) {
       </details>
       {page && (
         <p class="quiet">
-          Traces that lie on other pages only are left out:{' '}
-          <a href={linkHere(place, { page: '', range: '' })}>include them</a>
+          Traces of other pages are left out: <a href={linkHere(place, { page: '', range: '' })}>include them</a>
         </p>
       )}
     </div>
@@ -216,12 +215,12 @@ function Labels({ view }: { view: ViewResponse }) {
 function Meaning({ view }: { view: ViewResponse }) {
   return (
     <details class="legend">
-      <summary>How to read it</summary>
+      <summary>How to read the timeline</summary>
       <dl>
         <div>
           <dt>From left to right</dt>
           <dd>
-            Time since the navigation started. A call lies below its caller, and is as long as it was seen on the stack.
+            Time since the navigation started. A call is below its caller, and as wide as the time it was on the stack.
           </dd>
         </div>
         <div>
@@ -239,11 +238,11 @@ function Meaning({ view }: { view: ViewResponse }) {
         </div>
         <div>
           <dt>Hatched</dt>
-          <dd>Not sampled: what ran is unknown. Before the first call the profiler may not have been on.</dd>
+          <dd>Not sampled: what ran is unknown. Before the first call, the profiler may not have started.</dd>
         </div>
         <div>
           <dt>Long tasks</dt>
-          <dd>50 ms and more during which the stack was never empty; the part beyond 50 ms is hatched.</dd>
+          <dd>50 ms or more of JavaScript without a break; the part beyond 50 ms is hatched.</dd>
         </div>
       </dl>
     </details>
@@ -252,6 +251,6 @@ function Meaning({ view }: { view: ViewResponse }) {
 
 /** Names the rank of a page view among all by JavaScript time. */
 function rankOf(quantile: number): string {
-  if (quantile <= 0) return 'the least';
-  return quantile >= 1 ? 'the most' : quantileName(quantile);
+  if (quantile <= 0) return 'the minimum';
+  return quantile >= 1 ? 'the maximum' : quantileName(quantile);
 }

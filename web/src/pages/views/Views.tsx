@@ -17,7 +17,7 @@ import { ViewsProblem } from './ViewsProblem.tsx';
 /** The choices of page views for the list. */
 const choices = [
   ['0.5,0.75,0.95', 'p50 p75 p95'],
-  ['0,0.1,0.25,0.5,0.75,0.9,0.95,0.99,1', 'from the least to the most'],
+  ['0,0.1,0.25,0.5,0.75,0.9,0.95,0.99,1', 'min to max'],
 ] as const;
 
 /** Returns the quantiles in a URL, in the API's format. */
@@ -25,10 +25,10 @@ export function quantilesOf({ params }: Place): string {
   return params.get('quantiles') || choices[0][0];
 }
 
-/** Returns the name of a quantile, such as p75; 0 and 1 are least and most. */
+/** Returns the name of a quantile, such as p75; 0 and 1 are min and max. */
 export function quantileName(quantile: number): string {
-  if (quantile <= 0) return 'least';
-  return quantile >= 1 ? 'most' : `p${number(quantile * 100).replace(/\.0+$/, '')}`;
+  if (quantile <= 0) return 'min';
+  return quantile >= 1 ? 'max' : `p${number(quantile * 100).replace(/\.0+$/, '')}`;
 }
 
 export function Views() {
@@ -69,7 +69,7 @@ export function Views() {
       </Panel>
       {shown.problem && <ViewsProblem problem={shown.problem} />}
       {point?.histogram && (
-        <Panel title="How all of them differ" query={all} shown={whole}>
+        <Panel title="Distribution of all page views" query={all} shown={whole}>
           {() => <Histogram bars={point.histogram!} spread={point.spread} of="JavaScript per page view" />}
         </Panel>
       )}
@@ -94,12 +94,11 @@ function List({ response }: { response: ViewsResponse }) {
         rows={response.list}
         rowKey={(row) => String(row.quantile)}
         order="quantile"
-        empty="No page view with JavaScript was profiled in this time."
+        empty="No page view with JavaScript was profiled in this time range."
       />
       {response.list.length > 0 && (
         <p class="hint">
-          Chosen from {plural(response.views, 'profiled page view')} by their JavaScript in this selection. Each is one
-          person’s visit.
+          Selected from {plural(response.views, 'profiled page view')} by JavaScript time. Each is one person’s visit.
         </p>
       )}
       <Remarks stats={response.stats} />
@@ -151,7 +150,7 @@ function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[
       value: (row) => row.long_task_ms,
       cell: (row) => (row.long_task_count ? `${count(row.long_task_count)} · ${duration(row.long_task_ms)}` : 'none'),
     },
-    { key: 'when', title: 'when', wide: true, value: (row) => row.received, cell: (row) => moment(row.received) },
+    { key: 'when', title: 'received', wide: true, value: (row) => row.received, cell: (row) => moment(row.received) },
     {
       key: 'release',
       title: 'release',
@@ -178,7 +177,7 @@ function columnsOf(place: Place, rows: readonly ViewEntry[]): Column<ViewEntry>[
   if (rows.some((row) => row.page != rows[0]?.page) || !place.params.get('page')) {
     all.splice(1, 0, {
       key: 'page',
-      title: 'began on',
+      title: 'first page',
       text: true,
       value: (row) => row.page,
       cell: (row) => <Text length={40}>{row.page}</Text>,

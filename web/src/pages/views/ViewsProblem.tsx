@@ -12,9 +12,9 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
     return (
       <Notice>
         <p>
-          A single page view is one person’s visit, so it needs a permission of its own: the scope <code>views</code>.
-          Whoever runs the daemon adds it to the <code>scopes</code> of your user or token in the file of{' '}
-          <code>--access</code>:
+          A single page view is one person’s visit, so it needs its own permission: the scope <code>views</code>. The
+          operator of the daemon can add it to the <code>scopes</code> of your user or token in the{' '}
+          <code>--access</code> file:
         </p>
         <pre>scopes: [query, views]</pre>
         <p>
@@ -32,7 +32,7 @@ export function ViewsProblem({ problem }: { problem: Problem }) {
       <Notice>
         <p>
           Traces are kept for a limited time (<code>--retention</code>), their rollups for longer. A page view whose
-          traces have expired is gone. It may also lie outside the selected time or page.
+          traces have expired is gone. It may also be outside the selected time or page.
         </p>
         <p>
           <a href={linkTo(place, 'views', { page: selection.page, feature: selection.feature })}>
