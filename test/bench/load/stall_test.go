@@ -46,7 +46,7 @@ func TestStalled(t *testing.T) {
 	if err == nil || exitCode(err) == 0 {
 		t.Fatalf("no error\n%s", &out)
 	}
-	for _, want := range []string{"nothing was acknowledged for 500ms", "/readyz answers 200 OK: ready", "load.hang"} {
+	for _, want := range []string{"no trace was acknowledged for 500ms", "/readyz answers 200 OK: ready", "load.hang"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not contain %q:\n%s", want, err)
 		}
