@@ -184,7 +184,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// ratio returns v/n, or 0 if n is 0.
+// ratio returns v/n, or 0 if n is not positive, or v is negative, not a number or at least 1e100.
 func ratio(v, n float64) float64 {
 	if n <= 0 {
 		return 0
