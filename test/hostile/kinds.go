@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind is a kind of file.
+// Kind is a kind of file that is expensive to read, with the flags that make it most expensive.
 type Kind struct {
 	Name  string // also used in file names
 	Flags []string
