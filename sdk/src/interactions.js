@@ -15,8 +15,8 @@ import { append } from './observe.js';
  */
 
 /**
- * The work of the browser between two paints. An interaction has several events, and related events
- * such as mousedown. Events that end with the same paint were handled one after another.
+ * The time range, in ms, in which events with the same paint were handled, and the time of the
+ * paint. They may belong to one interaction or to none, such as mousedown.
  * @typedef {[end: number, from: number, until: number]} Frame
  */
 

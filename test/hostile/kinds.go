@@ -58,7 +58,7 @@ func Bytes(write func(*bufio.Writer, int), n int) []byte {
 	return b.Bytes()
 }
 
-// WriteTo writes the output of write to w.
+// WriteTo calls write for n with a buffered w, and returns the first error of w.
 func WriteTo(w io.Writer, write func(*bufio.Writer, int), n int) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	write(b, n)

@@ -298,7 +298,7 @@ func sumsOf(x *layout.PageRecords, catalog layout.Catalog) Sums {
 	return s
 }
 
-// Spec is a literal of an object.
+// Spec is an object in readable form: a [Segment], a [Run] or [Rollups].
 type Spec interface {
 	Encode(b *layout.Bucket, key string) ([]byte, error)
 }

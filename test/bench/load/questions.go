@@ -93,7 +93,8 @@ func grafanaRegex(value string) string { return special.ReplaceAllString(value, 
 // take.
 const responseTimeout = time.Minute
 
-// ask sends the request, reads the response and returns its length.
+// ask sends the request and returns the number of bytes of the compressed response. A status other
+// than 200 is an error.
 func (q dashboardRequest) ask(ctx context.Context, client *http.Client) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
