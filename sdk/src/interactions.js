@@ -15,8 +15,8 @@ import { append } from './observe.js';
  */
 
 /**
- * The time range, in ms, in which events with the same paint were handled, and the time of the
- * paint. They may belong to one interaction or to none, such as mousedown.
+ * A paint at `end`, and the time range in which the events before it were handled, in ms. Events such
+ * as mousedown belong to no interaction, but are handled in the same range.
  * @typedef {[end: number, from: number, until: number]} Frame
  */
 
