@@ -15,8 +15,8 @@ import { append } from './observe.js';
  */
 
 /**
- * A paint at `end`, and the time range in which the events before it were handled, in ms. Events such
- * as mousedown belong to no interaction, but are handled in the same range.
+ * A paint at `end`, and the time range in which the events before it were handled, in ms. Events
+ * such as mousedown belong to no interaction, but are handled in the same range.
  * @typedef {[end: number, from: number, until: number]} Frame
  */
 

@@ -102,8 +102,8 @@ const Marker = "FORMAT"
 // objects that are made from them, because only after that can fresh objects be deleted.
 const Fresh = "seg/"
 
-// Requests are the numbers of requests since a place was opened, by kind, as stores charge for them.
-// Each attempt counts.
+// Requests are the numbers of requests since a place was opened, by kind, as stores charge for
+// them. Each attempt counts.
 type Requests struct {
 	Put, Get, List, Delete uint64
 }
