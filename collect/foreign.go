@@ -75,8 +75,8 @@ func scriptURL(r *redact.Redactor, resource string, inline map[string]string) st
 	return scripturl.WithDebugID(r.Text(pageScript(url, inline)), id)
 }
 
-// pageScript returns the URL of a script with its path replaced by the page of that path, if inline
-// has one.
+// pageScript replaces the path of an inline script, which may contain ids, by its page. inline maps
+// paths to pages. It does not change URLs with other paths.
 func pageScript(resource string, inline map[string]string) string {
 	scheme, rest, ok := strings.Cut(resource, "://")
 	i := strings.IndexByte(rest, '/')

@@ -44,7 +44,7 @@ func checkRefused(t *testing.T, data []byte, lim Limits, kind input.Kind, field,
 	}
 }
 
-// checkError checks the kind, field and message of an error.
+// checkError requires an error with this kind and field, and with message as a part of its text.
 func checkError(t *testing.T, err error, kind input.Kind, field, message string) {
 	t.Helper()
 	if err == nil {

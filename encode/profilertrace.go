@@ -172,7 +172,8 @@ func (d *profilerTrace) readTable() bool {
 	return true
 }
 
-// rows calls read for each row of a table with at most most rows.
+// rows calls read for each row of a table. More than most rows are an error of kind
+// [input.TooLarge].
 func (d *profilerTrace) rows(table, most int, read func()) {
 	d.table, d.row = tableNames[table], -1
 	d.read[table] = true

@@ -14,7 +14,8 @@ type Quiet struct {
 	zone     *time.Location
 }
 
-// parseQuiet parses hours such as "22:00-07:00 Europe/Berlin".
+// parseQuiet parses hours such as "22:00-07:00 Europe/Berlin". The time zone is required, and the
+// two times must differ.
 func parseQuiet(text string) (*Quiet, error) {
 	const how = "write hours and a time zone, such as 22:00-07:00 Europe/Berlin"
 	hours, zone, _ := strings.Cut(text, " ")

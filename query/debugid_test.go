@@ -18,7 +18,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// scriptWith returns the table of a script with one function and a debug ID.
+// scriptWith returns a table with one function. number is the first byte of the script's hash and
+// the key of the function.
 func scriptWith(number byte, name, debugID string) *symbols.Table {
 	return &symbols.Table{Script: [32]byte{number}, DebugID: debugID,
 		Sources: []symbols.Source{{Name: "src/" + name + ".ts"}},

@@ -86,7 +86,8 @@ type report struct {
 	lcp     int64
 }
 
-// aFewDays returns visits and reports of a few days.
+// aFewDays returns 90 page views, some with further chunks, and 25 reports, all begun within 38
+// hours of from.
 func aFewDays(rnd *rand.Rand, from time.Time) (visits []visit, reports []report) {
 	pages := []string{"/feed", "/item", "/cart", "shop:/", "shop:/cart"}
 	for i := range 90 {

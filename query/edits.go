@@ -105,7 +105,8 @@ func (l Local) Edits(ctx context.Context, q EditsQuery) (Edits, error) {
 	return out, nil
 }
 
-// releaseTables returns the symbol tables of a release.
+// releaseTables returns the symbol tables of a release. It appends problems to out.Missing, such as
+// a release without tables.
 func (l Local) releaseTables(release string, out *Edits) []*symbols.Table {
 	tables, missing := l.Symbols.Release(release)
 	out.Missing = append(out.Missing, missing...)

@@ -40,7 +40,7 @@ func (l Labels) Keys() (keys []string) {
 	return keys
 }
 
-// Values returns the values of a key.
+// Values returns the values of a key, the most page views first, or nil if l lacks the key.
 func (l Labels) Values(key string) []LabelValue {
 	for _, x := range l.Labels {
 		if x.Key == key {

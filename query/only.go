@@ -16,7 +16,7 @@ type Pages struct {
 	Sites []string               // sites of the pages; nil for all sites
 }
 
-// OfSite returns the pages of a site.
+// OfSite returns the pages of a site, or the pages without a site for "".
 func OfSite(name string) Pages {
 	return OfSites("site "+name, name)
 }

@@ -22,7 +22,7 @@ type Report struct {
 	Stats Stats        `json:"stats"`
 }
 
-// PageReport is the report of one page.
+// PageReport has the distributions and counts of one page.
 type PageReport struct {
 	Page  string `json:"page"`
 	Views int64  `json:"views"` // profiled ones, counted once for each hour in which they sent traces
@@ -155,7 +155,7 @@ type reporting struct {
 	own    rollup.Own
 }
 
-// pageSums has the sums of a page.
+// pageSums adds up the rollups of a page, from which its [PageReport] is made.
 type pageSums struct {
 	all       rollup.Distribution
 	parts     map[trie.Label]*rollup.Distribution

@@ -41,7 +41,7 @@ type Source interface {
 	Compare(ctx context.Context, q CompareQuery) (Comparison, error)
 	// Edits returns the functions that were edited between two releases.
 	Edits(ctx context.Context, q EditsQuery) (Edits, error)
-	// Labels returns the labels of the selected data.
+	// Labels lists the labels of the selected data by key, each with at most 1,000 values.
 	Labels(ctx context.Context, sel selection.Selection) (Labels, error)
 	// Values returns the values of a label in the selected data, sorted.
 	Values(ctx context.Context, sel selection.Selection, key string) ([]string, error)

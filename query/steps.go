@@ -199,7 +199,8 @@ type stepSums struct {
 	outcomes      []rollup.Outcome
 }
 
-// stepSumsOf returns the sums of a record.
+// stepSumsOf adds up the nodes of a record by cell. own tells which nodes are the profiling
+// script's.
 func stepSumsOf(x store.Rolled, own *rollup.Own) stepSums {
 	r := x.Record
 	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions,

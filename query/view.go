@@ -14,7 +14,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie/rollup"
 )
 
-// ViewQuery is a query for one page view.
+// ViewQuery is a query for [Source.View].
 type ViewQuery struct {
 	selection.Selection        // where to search: a page and a time range make it faster
 	ID                  string // of [ViewEntry]

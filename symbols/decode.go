@@ -141,7 +141,8 @@ func (r *tableReader) table() *Table {
 	return t
 }
 
-// functionReader reads the functions one by one from their columns.
+// functionReader reads functions one by one. Each field has its own column, and most columns have
+// differences from the previous function.
 type functionReader struct {
 	columns      []tableReader
 	texts        []string

@@ -76,7 +76,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// isOriginal reports whether a function has the original of a row.
+// isOriginal reports whether f is in the source file of row, at its position or with its name.
 func isOriginal(t *symbols.Table, f *symbols.Function, row bundles.Row) bool {
 	if f.Source < 0 || t.Sources[f.Source].Name != row.File {
 		return false

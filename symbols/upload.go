@@ -28,7 +28,7 @@ type Commit struct {
 	Files  []string  `json:"files"`         // paths in the repository
 }
 
-// Script is a script of a build.
+// Script is a script of an [Upload]. The table with its symbols is uploaded separately.
 type Script struct {
 	Path    string `json:"path"`               // in the build folder, with slashes
 	Prefix  string `json:"prefix,omitempty"`   // URL above the path, to match only there

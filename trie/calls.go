@@ -112,8 +112,8 @@ type openCall struct {
 	event int   // -1 for a function
 }
 
-// shown is the origin of the open functions that an event called: they are the frames of one stack
-// from an index on. So the next stack is compared with that stack, not with each function.
+// shown identifies the open functions within an event: the frames of stack from index from on. The
+// next stack is compared with this one, which is faster than with each open function.
 type shown struct {
 	stack NodeID // of stacks
 	from  int

@@ -53,7 +53,8 @@ func (m *Merger) Profile() *Profile { return m.profile }
 // Group returns the number of the group with these labels, which must be sorted.
 func (m *Merger) Group(l Labels) int { return m.profile.group(l) }
 
-// AddProfile merges p.
+// AddProfile merges p. It adds up page views, so a page view that is also in another profile counts
+// twice.
 func (m *Merger) AddProfile(p *Profile) { m.addProfile(p, false) }
 
 func (m *Merger) addProfile(p *Profile, negative bool) {

@@ -127,7 +127,8 @@ type lies struct {
 	fresh    int // innermost task or call
 }
 
-// placeEvent returns the position of an event, given the one around it.
+// placeEvent returns the events around an event, or the event itself. around is the innermost event
+// that contains it, or -1.
 func (c *calling) placeEvent(event, around int) lies {
 	out := lies{-1, -1, -1}
 	if around >= 0 {

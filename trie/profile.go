@@ -43,7 +43,7 @@ type Profile struct {
 // NewProfile returns the empty profile.
 func NewProfile() *Profile { return &Profile{Trie: *New()} }
 
-// Add adds o to c.
+// Add adds o to c. Sums saturate at the range of int64.
 func (c *Coverage) Add(o Coverage) {
 	c.Views = add(c.Views, o.Views)
 	c.Traces = add(c.Traces, o.Traces)
@@ -116,7 +116,8 @@ func (p *Profile) group(l Labels) int {
 // missing. The pointer is valid until the next group is added.
 func (p *Profile) Group(l Labels) *Group { return &p.Groups[p.group(l)] }
 
-// Add adds w to node n, of the trie of p, in the group with labels l.
+// Add adds w to node n of the trie of p, in the group with labels l, which must be sorted. It adds
+// the group if it is missing.
 func (p *Profile) Add(l Labels, n NodeID, w Weight) { p.Group(l).Weights.Add(n, w) }
 
 // Flat returns the weight of every node summed over all groups, and the coverage of the whole

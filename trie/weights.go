@@ -14,7 +14,7 @@ type Weight struct {
 	Reach int64
 }
 
-// IsZero reports whether w is zero.
+// IsZero reports whether all values of w are 0. A negative value, as in a difference, is not zero.
 func (w Weight) IsZero() bool { return w == Weight{} }
 
 // MaxWeight bounds the absolute value of each weight in external input. Sums saturate, so a profile
@@ -57,7 +57,7 @@ type weightBlock struct {
 	seen    uint32 // nodes at which a Merger counted the current page view
 }
 
-// Of returns the weight of n.
+// Of returns the weight of n. It is zero if nothing was added to n.
 func (w *Weights) Of(n NodeID) Weight {
 	if i := int(n / blockNodes); i < len(w.blocks) && w.blocks[i] != nil {
 		return w.blocks[i].weights[n%blockNodes]
@@ -65,7 +65,7 @@ func (w *Weights) Of(n NodeID) Weight {
 	return Weight{}
 }
 
-// Add adds v to the weight of n.
+// Add adds v to the weight of n. Sums saturate at the range of int64. A zero v allocates nothing.
 func (w *Weights) Add(n NodeID, v Weight) {
 	if !v.IsZero() {
 		w.block(n).weights[n%blockNodes].add(v)

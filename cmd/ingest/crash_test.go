@@ -24,7 +24,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/storetest"
 )
 
-// crashTrace returns a trace with n as its view id.
+// crashTrace returns trace n as JSON, on one of three pages. Its view id is n+1 in hexadecimal.
 func crashTrace(n int) string {
 	return fmt.Sprintf(`{"page":"/crash/%c","viewId":"%032x","interval":10,`+
 		`"trace":{"resources":["https://x.example/app.js"],`+

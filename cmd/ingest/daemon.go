@@ -19,11 +19,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// How long what goes on may take once the daemon is told to stop.
+// Timeouts after the daemon is told to stop.
 const (
 	grace      = 10500 * time.Millisecond // requests: longer than a client has to send its body
 	readGrace  = 6 * time.Second          // clients to read responses: longer than queries have
-	lastWrite  = time.Second              // the response to a request whose body came later than that
+	lastWrite  = time.Second              // the response to a request that ends while the daemon stops
 	stuckGrace = time.Second              // requests if the store is stuck: the others end immediately
 	closeWait  = 70 * time.Second         // background work: longer than the timeout of the store
 )

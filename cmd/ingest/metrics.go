@@ -35,7 +35,7 @@ func newReads() *prometheus.CounterVec {
 	return reads
 }
 
-// newSurplus returns what counts the connections that were closed since there were too many.
+// newSurplus returns the counter of connections that were closed because there were too many.
 func newSurplus() prometheus.Counter {
 	return prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "fieldtrie_connections_closed_total",

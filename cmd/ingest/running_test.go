@@ -127,7 +127,6 @@ var patient = &http.Client{Timeout: 30 * time.Second}
 // ask queries the private address.
 func (d *running) ask(path string) answered { return answerOf(patient.Get(d.private + path)) }
 
-// sendTrace sends trace n.
 func (d *running) sendTrace(n int) answered {
 	return answerOf(patient.Post(d.public+"/v1/traces", "application/json", strings.NewReader(crashTrace(n))))
 }

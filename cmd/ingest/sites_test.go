@@ -17,7 +17,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// siteTrace returns a trace whose view id is n.
+// siteTrace returns a trace as JSON, on one of five pages, with the view id n in hexadecimal.
 func siteTrace(n int64) string {
 	return fmt.Sprintf(`{"page":"/feed/%c","viewId":"%032x","interval":10,`+
 		`"trace":{"resources":["https://x.example/app.js"],`+

@@ -132,7 +132,8 @@ func failed(format string, args ...any) map[string]any {
 	return map[string]any{"error": fmt.Sprintf(format, args...)}
 }
 
-// answer returns the response to a request.
+// answer returns the status and the value to encode as JSON. The modes of d can
+// replace both.
 func (d *fakeDaemon) answer(w http.ResponseWriter, r *http.Request, body []byte) (int, any) {
 	if failures, ok := d.mode["fail"]; ok {
 		first, rest, more := strings.Cut(failures, ",")

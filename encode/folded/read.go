@@ -58,7 +58,7 @@ func Decode(data []byte, lim input.Limits) (*trie.Profile, error) {
 	return d.p, nil
 }
 
-// atLine adds the line number of the input to err, an *Error.
+// atLine prefixes the field of err with the line number of the input. err must be an *input.Error.
 func atLine(number int, err error) error {
 	e := err.(*input.Error)
 	e.Field = strings.TrimSuffix(fmt.Sprintf("line %d: %s", number, e.Field), ": ")

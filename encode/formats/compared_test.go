@@ -29,7 +29,8 @@ func TestComparedFormats(t *testing.T) {
 	fixture.CompareGolden(t, "compared.pprof", readable(t, "pprof", []byte(fixture.Written(t, pprof.Encode, now, o))))
 }
 
-// TestComparedEmpty compares with an empty profile, and an empty profile with another one.
+// TestComparedEmpty checks that every writer accepts an empty profile as the profile, as its base,
+// and as both.
 func TestComparedEmpty(t *testing.T) {
 	p, nothing := fixture.GroupedProfile(), trie.NewProfile()
 	for _, f := range append(writers(), writer{name: "top", write: view.EncodeTop}, writer{name: "folded",

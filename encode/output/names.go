@@ -50,7 +50,8 @@ func LabelText(l trie.Labels) string {
 // cursor of a terminal.
 func IsControl(r rune) bool { return r < ' ' || (r >= 0x7f && r < 0xa0) }
 
-// Quote returns s as a JSON string.
+// Quote returns s as a JSON string, with quotes. It also escapes <, > and &, and replaces invalid
+// UTF-8 by U+FFFD.
 func Quote(s string) string {
 	b, _ := json.Marshal(s) // a string can always be written
 	return string(b)

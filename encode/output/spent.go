@@ -41,7 +41,7 @@ func SpentBy(t *trie.Trace) Spent {
 	return s
 }
 
-// Add adds o to s.
+// Add adds the times of o to the times of s, in µs.
 func (s *Spent) Add(o Spent) {
 	s.JavaScript += o.JavaScript
 	s.Collecting += o.Collecting

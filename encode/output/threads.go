@@ -57,7 +57,8 @@ func (all Threads) Shown() (shown Threads) {
 	return shown
 }
 
-// Sum returns the sum of the threads as one. It is sampled if all of them are.
+// Sum returns a Thread with the summed times. It is sampled if all threads are, and has events if
+// any thread does. The names stay empty.
 func (all Threads) Sum() Thread {
 	sum := Thread{Sampled: true}
 	for _, t := range all {

@@ -29,7 +29,7 @@ func FirstStart(lines []*trie.Timeline) int64 {
 	return first
 }
 
-// LastEnd returns the end of the last call of t, in µs.
+// LastEnd returns the latest end of a call of t, in µs. t must have at least one call.
 func LastEnd(t *trie.Timeline) int64 {
 	return slices.MaxFunc(t.Calls, func(a, b trie.Call) int { return cmp.Compare(a.End, b.End) }).End
 }

@@ -114,7 +114,7 @@ func (c *carriedScripts) scripts() (out []trie.Script) {
 	return out
 }
 
-// resolve resolves a URL that may be relative to another.
+// resolve resolves ref, which may be relative to base. If either is invalid, it returns ref.
 func resolve(base, ref string) string {
 	b, err := url.Parse(base)
 	if err != nil || ref == "" {

@@ -261,7 +261,7 @@ func svgShare(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// cutText returns s, cut to at most most bytes.
+// cutText returns s, or its first most bytes at most and an ellipsis. It does not split characters.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s

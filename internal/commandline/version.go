@@ -17,7 +17,8 @@ type Version struct {
 	Platform string // such as linux/amd64
 }
 
-// ReadVersion returns the version of the running program.
+// ReadVersion returns the version of the running program from its build information. Fields that
+// the build did not record are empty or (unknown).
 func ReadVersion() Version {
 	v := Version{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

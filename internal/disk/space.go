@@ -31,7 +31,7 @@ const minInodes = 128
 // value turns all checks off.
 func NewSpace(dir string, minFree int64) *Space { return &Space{dir: dir, minFree: minFree} }
 
-// Checked reports whether free space is checked at all.
+// Checked returns false if [NewSpace] was called with a negative minFree.
 func (s *Space) Checked() bool { return s.minFree >= 0 }
 
 // Free returns the free bytes, from a check at most maxAge ago. A check takes about a microsecond.

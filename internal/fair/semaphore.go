@@ -36,7 +36,7 @@ type waiter struct {
 // ErrTooMany is returned if too many requests, of a client or in total, are already waiting.
 var ErrTooMany = errors.New("too many requests are waiting")
 
-// New returns a semaphore.
+// New returns a semaphore with all turns free. o.Turns must be positive, or Take never succeeds.
 func New(o Options) *Semaphore {
 	if o.Each <= 0 {
 		o.Each = o.Turns

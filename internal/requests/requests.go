@@ -150,7 +150,7 @@ type Response struct {
 	start  []byte
 }
 
-// Watch returns a Response that writes to w.
+// Watch returns a Response that passes the response on to w unchanged.
 func Watch(w http.ResponseWriter) *Response { return &Response{ResponseWriter: w} }
 
 // Status returns the status, 200 before one is written.

@@ -173,7 +173,7 @@ func lineOf(n ast.Node, before int) int {
 	return before
 }
 
-// Errorf returns an error with the line of v.
+// Errorf is like [fmt.Errorf] with the prefix "line N: ". N is 0 if v is missing.
 func (v Value) Errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %w", v.line, fmt.Errorf(format, args...))
 }
@@ -181,7 +181,7 @@ func (v Value) Errorf(format string, args ...any) error {
 // Line returns the line of v, from 1, or 0 if v is missing.
 func (v Value) Line() int { return v.line }
 
-// IsList reports whether v is a list.
+// IsList reports whether v is a list, which may be empty. A missing value is not a list.
 func (v Value) IsList() bool {
 	_, ok := v.node.(*ast.SequenceNode)
 	return ok

@@ -15,7 +15,7 @@ type Reader struct {
 	err     error
 }
 
-// NewReader returns a Reader of b. Its errors wrap damaged.
+// NewReader returns a Reader of b, which it does not copy. Its errors wrap damaged.
 func NewReader(b []byte, damaged error) Reader { return Reader{rest: b, damaged: damaged} }
 
 // Err returns the first error.
@@ -107,7 +107,7 @@ func (r *Reader) Bytes(n int) []byte {
 	return out
 }
 
-// Byte reads a byte.
+// Byte reads a byte. At the end of the input it fails and returns 0.
 func (r *Reader) Byte() byte {
 	if b := r.Bytes(1); b != nil {
 		return b[0]
@@ -131,7 +131,8 @@ func (r *Reader) Uint64(order binary.ByteOrder) uint64 {
 	return 0
 }
 
-// Text reads a text of at most most bytes, preceded by its length.
+// Text reads a length, and a text of so many bytes. It fails if the length exceeds most, and does
+// not check that the text is UTF-8.
 func (r *Reader) Text(most int) string { return string(r.Bytes(r.LengthAtMost(most, 1))) }
 
 // Rest returns the remaining bytes, which share memory with the input.

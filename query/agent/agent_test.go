@@ -129,7 +129,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// call calls a tool, and returns its text and values.
+// call calls a tool. failed reports that the tool returned an error.
 func call(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) (text string, values map[string]any,
 	failed bool) {
 	t.Helper()

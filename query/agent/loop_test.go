@@ -18,7 +18,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// oneChange is a source with one change.
+// oneChange is a source whose only change is changeID, a function that release r2 made slower.
 type oneChange struct{ changes.Source }
 
 const changeID = "94b7ca47cc2dee8a"

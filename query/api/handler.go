@@ -262,7 +262,7 @@ func hasTag(list, tag string) bool {
 // client does not read it, but it separates these requests from failures in metrics.
 const statusClientGone = 499
 
-// statusOf returns the status for an error.
+// statusOf returns the HTTP status for an error, 500 for an unknown one.
 func statusOf(err error) int {
 	if _, refused := errors.AsType[*selection.RefusedError](err); refused {
 		return http.StatusBadRequest

@@ -56,7 +56,7 @@ func (p *parameters) fail(err error) {
 	p.err = cmp.Or(p.err, err)
 }
 
-// selection returns the selection.
+// selection returns the selected data. A parameter that cannot be parsed fails p.
 func (p *parameters) selection() selection.Selection {
 	s, err := parseSelection(p.Values, p.now)
 	p.fail(err)

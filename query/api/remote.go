@@ -48,7 +48,7 @@ const SocketName = "query.sock"
 // scriptsAlone is part of the response of the public address of a daemon to queries.
 const scriptsAlone = "/sdk.json lists the scripts"
 
-// maxResponse bounds the size of a response.
+// maxResponse is the maximum size of a response, in bytes.
 const maxResponse = 1 << 30
 
 // NewRemote returns a source that queries the daemon at addr, see [authorities.ParseAddr]. A user

@@ -64,7 +64,8 @@ func Together(h http.Handler) http.Handler {
 	}))
 }
 
-// queriesOf returns the queries in a request.
+// queriesOf returns a request for each parameter ask of r, in their order. There must be 1 to
+// mostTogether of them.
 func queriesOf(r *http.Request) ([]*http.Request, error) {
 	parameters, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

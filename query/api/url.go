@@ -34,7 +34,7 @@ func queryOf(s selection.Selection) url.Values {
 	return v
 }
 
-// setTimes sets the parameters since and until, with a prefix.
+// setTimes sets prefix+since and prefix+until, in UTC with nanoseconds. It skips zero times.
 func setTimes(v url.Values, prefix string, since, until time.Time) {
 	if !since.IsZero() {
 		v.Set(prefix+"since", since.UTC().Format(time.RFC3339Nano))

@@ -82,7 +82,8 @@ func (e Evidence) Plus(o Evidence) Evidence {
 	return Evidence{e.Score + o.Score, e.Information + o.Information, e.Squares + o.Squares}
 }
 
-// variance returns τ² with its degrees of freedom, together with the typical variance.
+// variance returns τ² and its degrees of freedom. The typical variance counts as
+// additional evidence, with the weight of typicalWeight contrasts.
 func (e Evidence) variance() (tau2, freedom float64) {
 	e = e.Plus(Evidence{typical * typical * typicalWeight, typicalWeight,
 		typicalWeight * typicalWeight / typicalContrasts})

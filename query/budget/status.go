@@ -19,7 +19,7 @@ const (
 	Failed Verdict = "error" // the budget cannot be evaluated; see Text
 )
 
-// Status is the status of a budget.
+// Status is a budget with the result of its latest evaluation.
 type Status struct {
 	Name     string    `json:"name"`
 	Owner    string    `json:"owner,omitempty"`
@@ -44,7 +44,7 @@ type Status struct {
 	Sure  bool            `json:"sure"`
 	Value *query.Estimate `json:"value,omitempty"` // nil if unknown
 	Views int64           `json:"views"`           // page views that the value is based on
-	Text  string          `json:"text,omitempty"`  // an explanation
+	Text  string          `json:"text,omitempty"`  // the error, or why the budget is still exceeded
 	Line  int             `json:"-"`               // line in the file, from 1
 	// Warnings lists data of the store that could not be read.
 	Warnings []string `json:"warnings,omitempty"`

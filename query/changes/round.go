@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// errDone reports that another node has evaluated an hour.
+// errDone ends a round that another node completed first, which is not a failure.
 var errDone = errors.New("another node has evaluated the hour")
 
 // Evaluate evaluates the pages up to the last closed hour, unless another node has done so. Changes

@@ -12,7 +12,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/watch"
 )
 
-// WriteText writes the list as a table for a terminal.
+// WriteText writes the list as a table for a terminal. A note follows if the list is empty or cut
+// off, or if the last evaluation was more than 3 hours before now.
 func (list *List) WriteText(w io.Writer, screen terminal.Screen, now time.Time) error {
 	t := terminal.Table{Screen: screen, Columns: []terminal.Column{{Title: "WHAT", Least: 12}, {Title: "DIRECTION",
 		Color: directionColor, Drop: 7}, {Title: "CHANGE", Right: true}, {Drop: 1},

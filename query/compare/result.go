@@ -199,7 +199,7 @@ type Place struct {
 	Column   uint32 `json:"column,omitempty"`
 }
 
-// PlaceOf returns the place of a frame.
+// PlaceOf returns the place of f, whose lines and columns count from 1; 0 is unknown.
 func PlaceOf(f trie.Frame) Place { return Place{f.Name, f.Resource, f.Line, f.Column} }
 
 func (p Place) compare(q Place) int {
@@ -246,7 +246,7 @@ type Stratum struct {
 	Browser float64 `json:"browser_effect,omitempty"`
 }
 
-// StratumUse is the use of a stratum.
+// StratumUse is whether and how a stratum is compared.
 type StratumUse string
 
 // Uses of strata.

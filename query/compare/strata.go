@@ -184,7 +184,8 @@ func finite(v float64) float64 {
 	return v
 }
 
-// ratio returns v/n, or 0 if n is 0.
+// ratio returns v/n, or 0 if n is not positive, v is negative or at least 1e100, or the
+// quotient is not finite.
 func ratio(v, n float64) float64 {
 	if n <= 0 {
 		return 0

@@ -74,7 +74,8 @@ const (
 	leastRelative = 0.001
 )
 
-// Report compares the arms of an experiment. took is its duration.
+// Report compares profiled page views with a control arm. took is the time of the experiment so
+// far, for [Vital.Hours]. If an arm has fewer than 200 page views, there are no Vitals.
 func (e *Experiment) Report(took time.Duration) Report {
 	out := Report{Arms: e.arms(), Vitals: []Vital{}}
 	views := map[string]int64{}

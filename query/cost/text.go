@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/internal/terminal"
 )
 
-// WriteText writes r as text for a terminal.
+// WriteText writes the arms, a table of the Web Vitals, and then what is not known.
 func (r *Report) WriteText(w io.Writer, screen terminal.Screen) error {
 	for _, a := range r.Arms {
 		fmt.Fprintf(w, "%-8s  %d page views have reported, for %d\n", a.Name, a.Views, a.PageViews)

@@ -143,7 +143,8 @@ func (s Merged) Shown(show func(*output.Thread) bool) Merged {
 	return s
 }
 
-// OfThread returns the profile of the thread with the key.
+// OfThread returns the profile of the thread with this key. The key "" has everything outside
+// threads.
 func (s Merged) OfThread(key string) *trie.Profile { return s.ofThreads(map[string]bool{key: true}) }
 
 func (s Merged) ofThreads(keys map[string]bool) *trie.Profile {

@@ -21,7 +21,7 @@ type Input struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Progress is the progress of reading files.
+// Progress is reported after each read from a file and after each complete file.
 type Progress struct {
 	Files int   // completely read
 	Bytes int64 // of all files, before decompression

@@ -237,7 +237,7 @@ func (g *graph) place() {
 	}
 }
 
-// number returns the number of the name of a node.
+// number returns the index of the name of n in used. It appends names that are not there yet.
 func (g *graph) number(n trie.NodeID) int64 {
 	if n == trie.Root {
 		return 0

@@ -106,7 +106,8 @@ func (p *Pair) explain(o Order) {
 	}
 }
 
-// withoutRelease returns the one release that a selection names, and the selection of all releases.
+// withoutRelease removes matchers such as release=x from a selection. It returns the last x, or ""
+// if there is none, and the rest.
 func withoutRelease(sel selection.Selection) (named string, all selection.Selection) {
 	all = sel
 	all.Where = slices.DeleteFunc(slices.Clone(sel.Where), func(m selection.Matcher) bool {

@@ -8,5 +8,5 @@ type RefusedError struct{ Err error }
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Refuse returns a [RefusedError].
+// Refuse is like [fmt.Errorf], but returns a [RefusedError].
 func Refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }

@@ -287,7 +287,8 @@ func KnownTime(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() <= 999
 // views.
 const KeyOwner = "owner"
 
-// WithoutOwner returns s without the key owner, and reports whether s had it.
+// WithoutOwner returns s with [KeyOwner] removed from GroupBy, and whether it was there. It does
+// not change s.
 func (s Selection) WithoutOwner() (Selection, bool) {
 	at := slices.Index(s.GroupBy, KeyOwner)
 	if at < 0 {

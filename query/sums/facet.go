@@ -139,7 +139,7 @@ func (f Facet) TakesAnyFunctions() bool {
 	return f.Part == "" && onlyReleases
 }
 
-// Group returns the labels of the group for a distribution of a page.
+// Group returns the labels of the group of d, in the order of GroupBy. It omits empty values.
 func (f Facet) Group(page string, d *rollup.Distribution) (l trie.Labels) {
 	for _, key := range f.Selection.GroupBy {
 		value := page

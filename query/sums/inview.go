@@ -14,7 +14,8 @@ type InView struct {
 	busy int64 // since the stack was last empty
 }
 
-// TimeInView returns the time of t on a page that s selects.
+// TimeInView returns the time of t on page that s selects. Other time and gaps between samples end
+// a long task.
 func TimeInView(s selection.Selection, t *trie.Trace, page string) (in InView) {
 	if !s.Matches(&t.Context) {
 		return in

@@ -9,7 +9,8 @@ import (
 	"github.com/fieldtrie/fieldtrie/query"
 )
 
-// WriteText writes the verdict on a comparison as text.
+// WriteText writes the word and its reasons, the page views of c and how many more are needed, and
+// the warnings of c. v must have at least one reason.
 func (v *Verdict) WriteText(w io.Writer, c *query.Comparison) error {
 	fmt.Fprintf(w, "%s: %s\n", v.Word, output.Printable(v.Reasons[0]))
 	for _, reason := range v.Reasons[1:] {

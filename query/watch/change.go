@@ -159,7 +159,7 @@ type Commit struct {
 	URL    string `json:"url,omitempty"`
 }
 
-// CauseKind is the kind of a cause.
+// CauseKind is what explains a change.
 type CauseKind string
 
 // Kinds of causes.

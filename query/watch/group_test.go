@@ -16,7 +16,7 @@ func estimated(value, half float64) compare.Estimate {
 
 var noon = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 
-// of returns a finding of a release.
+// of returns a finding that release b changed w on page by value, from 100 in release a.
 func of(page string, w What, value float64) Finding {
 	return Finding{What: w, Detector: ByRelease, Release: "b", CompareRelease: "a", Begin: noon, Script: 500,
 		PageChange: PageChange{Page: page, Views: compare.Pair{A: 5000, B: 5000}, Value: compare.Pair{A: 100,

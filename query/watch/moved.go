@@ -8,10 +8,11 @@ import (
 	"github.com/fieldtrie/fieldtrie/query/compare"
 )
 
-// The time of a domain of functions stayed the same while one of them changed, if
+// Limits for time that moved within a domain, as shares of the change of one function. The 95 %
+// interval of the domain's change must also include 0.
 const (
-	movedShare = 0.2 // the domain changed by at most this share of the function's change, its interval holds 0,
-	movedNoise = 0.5 // and half of its 95 % interval is at most this share, so that a change would be visible.
+	movedShare = 0.2 // maximum change of the domain
+	movedNoise = 0.5 // maximum of half the interval, so that a change would be visible
 )
 
 // mostMoved limits how many functions a change lists as sources or targets of the time.

@@ -60,7 +60,7 @@ func tableOf(t Traffic) table {
 	return out
 }
 
-// views returns the page views of a release in [since, until).
+// views returns the page views of a release in the hours that start in [since, until).
 func (t *table) views(release string, since, until time.Time) float64 {
 	return t.sum(t.of[release], since, until)
 }

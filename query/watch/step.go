@@ -102,7 +102,8 @@ func daysOfWeek(points []point) int {
 	return 1
 }
 
-// means returns the weighted mean of v for each day of the week.
+// means returns the weighted mean of v by day of the week, from Sunday. If days is 1, mean[0] is
+// the mean of all days.
 func means(points []point, v []float64, days int) (mean [7]float64) {
 	var weight [7]float64
 	for i, p := range points {

@@ -41,7 +41,7 @@ const (
 	ReasonForeign   Reason = "foreign"   // a browser sent the request for a page of another origin
 )
 
-// Reasons returns all reasons.
+// Reasons returns all reasons, so that a counter of each can start at 0.
 func Reasons() []Reason {
 	return []Reason{ReasonAnonymous, ReasonUnknown, ReasonScope, ReasonBusy, ReasonProvider, ReasonForeign}
 }

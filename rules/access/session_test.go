@@ -34,7 +34,7 @@ func browse(h http.Handler, method, path, body string, cookie *http.Cookie) *htt
 	return w
 }
 
-// logIn returns the cookie of a login.
+// logIn posts body to /login, requires 204 and returns the only cookie of the response.
 func logIn(t *testing.T, h http.Handler, body string) *http.Cookie {
 	t.Helper()
 	w := browse(h, http.MethodPost, "/login", body, nil)

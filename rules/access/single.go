@@ -142,7 +142,7 @@ func localPath(text string) string {
 // report that it uses TLS.
 func (g *guarding) secure(r *http.Request) bool { return isSecure(r) || g.provider.Secure() }
 
-// attemptName returns the name of the cookie of an attempt.
+// attemptName returns the name of the cookie of an attempt, with [hostPrefix] if it requires TLS.
 func attemptName(secure bool) string {
 	if secure {
 		return hostPrefix + attemptCookie

@@ -15,8 +15,8 @@ import { append } from './observe.js';
  */
 
 /**
- * The work of the browser between two paints. An interaction has several events, and related events
- * such as mousedown. Events that end with the same paint were handled one after another.
+ * A paint at `end`, and the time range in which the events before it were handled, in ms. Events
+ * such as mousedown belong to no interaction, but are handled in the same range.
  * @typedef {[end: number, from: number, until: number]} Frame
  */
 

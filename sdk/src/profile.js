@@ -260,7 +260,7 @@ export function profile(visit, vitals, chosen = [], recorder) {
     }
   };
 
-  /** Starts a new chunk. A window ends at the same time. */
+  /** Starts a new chunk. A window still ends at the planned time. */
   const turn = () => {
     if (current) swap(true);
   };

@@ -53,7 +53,7 @@ func randomFile(t testing.TB, c *block.Codec, rnd *rand.Rand) ([]content, []byte
 	return list, w.Finish(fileName)
 }
 
-// readAll reads all blocks of a file.
+// readAll returns the content of all blocks of a file, in the order of the index.
 func readAll(c *block.Codec, file []byte) ([]content, error) {
 	x, err := c.ParseIndex(fileName, file, int64(len(file)))
 	if err != nil {

@@ -39,7 +39,8 @@ func newSender(by http.RoundTripper) *sender {
 	}}}
 }
 
-// Do sends a request.
+// Do sends a request. It returns errSilent if sending it is slower than slowest, or if patience
+// passes without a byte of the response.
 func (c *sender) Do(r *http.Request) (*http.Response, error) {
 	c.count(r)
 	ctx, cancel := context.WithCancelCause(r.Context())

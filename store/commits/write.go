@@ -58,7 +58,8 @@ func (l *Log) Waits() (oldest time.Duration) {
 // entryBytes is the minimum overhead of a record in Badger's logs and memtables.
 const entryBytes = 256
 
-// store stores records in a generation, and records the outcome.
+// store writes records to a generation and then calls note with the lock held. After a failed write
+// it is unknown whether the records are stored. failure keeps the error.
 func (l *Log) store(records []record, note func(g *generation)) (err error) {
 	size := int64(0)
 	for i := range records {

@@ -87,7 +87,7 @@ func Open(dir string, o Options) (_ *Directory, err error) {
 	return d, nil
 }
 
-// without returns the error inside a path error, without the path.
+// without strips the operation and the path from a path error, because callers name both.
 func without(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

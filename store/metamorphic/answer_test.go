@@ -111,7 +111,6 @@ func ask(ctx context.Context, r reader, q question) (answer, error) {
 	return a, nil
 }
 
-// pick returns the labels with one of the keys.
 func pick(l trie.Labels, keys []string) (out trie.Labels) {
 	for _, x := range l {
 		if slices.Contains(keys, x.Key) {

@@ -95,7 +95,7 @@ func newHome(seed uint64, r *rand.Rand, c *clock, base string) *home {
 
 func (h *home) isDirectory() bool { return h.base != "" }
 
-// empty returns an empty target.
+// empty returns a new directory or a new fake bucket, whichever kind h has.
 func (h *home) empty() target {
 	h.made++
 	if h.isDirectory() {

@@ -236,7 +236,7 @@ func (m *model) place(rec store.Record, calls []*call) error {
 // near reports whether two partitions are adjacent.
 func (m *model) near(a, b string) bool { return startOf(a).Sub(startOf(b)).Abs() <= time.Hour }
 
-// startOf returns the start of a partition.
+// startOf parses the name of an hour or day, such as 20261129T15 or 20261129, in UTC.
 func startOf(partition string) time.Time {
 	layout := "20060102T1504"
 	t, err := time.Parse(layout[:len(partition)], partition)

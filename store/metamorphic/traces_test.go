@@ -93,7 +93,8 @@ func (m *maker) view() (view [16]byte) {
 
 func (m *maker) page() string { return pages[min(m.r.IntN(len(pages)), m.r.IntN(len(pages)))] }
 
-// trace returns a new trace of a page view.
+// trace returns a new trace of a page view. One chunk in four is out of order, and one trace in
+// three has a feature.
 func (m *maker) trace(page string, view [16]byte) *trace {
 	m.views = append(m.views, view)
 	id := store.ID{View: view, Chunk: uint32(m.next)}

@@ -48,7 +48,7 @@ type Store interface {
 	// Name returns the name of the place for messages. It ends with a slash.
 	Name() string
 
-	// Requests returns the number of requests since the start.
+	// Requests returns the numbers of requests since the place was opened.
 	Requests() Requests
 }
 
@@ -102,8 +102,8 @@ const Marker = "FORMAT"
 // objects that are made from them, because only after that can fresh objects be deleted.
 const Fresh = "seg/"
 
-// Requests are the numbers of requests since the start, by kind, as stores charge for them. Each
-// attempt counts.
+// Requests are the numbers of requests since a place was opened, by kind, as stores charge for
+// them. Each attempt counts.
 type Requests struct {
 	Put, Get, List, Delete uint64
 }

@@ -24,7 +24,8 @@ type Counters struct {
 	ClockOffset time.Duration // the store's clock minus the clock of this node
 }
 
-// Counters returns the counters of the node.
+// Counters returns the counters since the node was opened, and the current silence and clock offset
+// of the store.
 func (n *Node) Counters() Counters {
 	c := Counters{Load: n.writer.Load(), Progress: n.roller.Progress(), Requests: n.b.Requests(), Silent: n.silent()}
 	c.CacheHits, c.CacheMisses = n.CacheUse()

@@ -16,7 +16,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// Kind is the kind of a change to a function.
+// Kind is how a function differs between two builds.
 type Kind string
 
 const (

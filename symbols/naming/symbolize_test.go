@@ -129,7 +129,7 @@ func source(name string, line uint32) trie.Frame {
 	return trie.Frame{Name: name, Resource: "src/a.ts", Line: line, Column: 5}
 }
 
-// name names the frames of one release.
+// name returns the names of frames of one release, each with 1 ms of self time.
 func name(l Library, release string, frames ...trie.Frame) *Names {
 	n := New(l).Begin()
 	for _, f := range frames {

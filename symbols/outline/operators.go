@@ -23,7 +23,7 @@ const (
 	endsExpression byteClass = 0x80 // cannot continue an expression
 )
 
-// byteClasses has the class of each byte.
+// byteClasses has for each byte which kind of token it begins, and flags.
 var byteClasses = func() (classes [256]byteClass) {
 	for c := range classes {
 		switch {

@@ -137,5 +137,4 @@ func (k lexeme) isBinary() bool {
 // isGreater reports whether a token begins with >, which ends type arguments.
 func (k lexeme) isGreater() bool { return k == greater || k == greaterMore || k == assignGreater }
 
-// isClosing reports whether a token is a closing bracket.
 func (k lexeme) isClosing() bool { return k == braceClose || k == parenClose || k == bracketClose }

@@ -140,7 +140,7 @@ func (m *move) frame(f trie.FrameID) trie.FrameID {
 	return m.frames[f] - 1
 }
 
-// isFrame reports whether a node of out has the frame that a frame of from is shown as.
+// isFrame reports whether node n of out has the new frame of f, a frame of from.
 func (m *move) isFrame(n trie.NodeID, f trie.FrameID) bool { return m.out.Nodes[n].Frame == m.frame(f) }
 
 func (m *move) call(i int, parent trie.NodeID) {

@@ -25,7 +25,7 @@ type Rules struct {
 	teams      pathRules
 }
 
-// Default returns the default rules.
+// Default returns the rules of a build that has none of its own: they know only frameworks.
 func Default() *Rules {
 	r := new(Rules)
 	for _, name := range frameworks {

@@ -114,7 +114,8 @@ func (r *reader) list(key string, most int, element func(i int) error) error {
 	return err
 }
 
-// optional reads a string, or null as "".
+// optional reads a string, or null as "". It counts toward the limit of names. Invalid UTF-8
+// becomes U+FFFD.
 func (r *reader) optional() (string, error) {
 	if r.null() {
 		return "", nil

@@ -89,7 +89,6 @@ func (p plainMap) fields() map[string]any {
 	}
 }
 
-// json returns p as JSON.
 func (p plainMap) json() []byte { return encodeJSON(p.fields()) }
 
 // cut returns p as an index map with a section from the beginning and one from each place.

@@ -98,7 +98,7 @@ const (
 	extension     = ".json"
 )
 
-// Open opens a store.
+// Open opens a store for reading and writing. It lists tables, but decodes none.
 func Open(f Files, o Options) (*Store, error) { return open(f, o, false) }
 
 // OpenReader opens a store read-only, with or without a running daemon.

@@ -29,7 +29,7 @@ type Handler struct {
 // maxBodies is the maximum number of bodies in memory.
 const maxBodies = 4
 
-// New returns a Handler.
+// New returns a Handler that reads and writes store. It does not check who sends a request.
 func New(store *tables.Store) *Handler {
 	h := &Handler{store: store, mux: http.NewServeMux(), bodies: make(chan struct{}, maxBodies), stall: bodyStall}
 	h.mux.HandleFunc("HEAD /v1/symbols/{sha256}", h.head)

@@ -86,7 +86,7 @@ func sharedBucket(ctx context.Context, traces []trace, count, rounds int, progre
 	return append(figures, costs...), err
 }
 
-// inBucket is a filled bucket.
+// inBucket is a bucket in memory that is filled with traces, with the requests that filled it.
 type inBucket struct {
 	filled
 	server *fakebucket.Server

@@ -21,7 +21,7 @@ type filled struct {
 
 func (f *filled) clock() time.Time { return f.now }
 
-// open opens a place to fill it.
+// open opens a node that fills place. It flushes after 1 ms, so that append does not wait for more.
 func (f *filled) open(ctx context.Context, place objects.Store) (err error) {
 	f.place = place
 	f.node, err = shared.Open(ctx, place, shared.Options{Flush: time.Millisecond})
@@ -101,7 +101,7 @@ func fillDirectory(ctx context.Context, dir string, work func(*field) error) (f 
 	return f, errors.Join(err, f.node.Close(ctx))
 }
 
-// reader opens the directory to read it.
+// reader opens the directory read-only. Its clock is the clock of f.
 func (f *field) reader(ctx context.Context) (*shared.Reader, error) {
 	place, err := directory.Open(f.dir, directory.Options{ReadOnly: true, Now: f.clock})
 	if err != nil {

@@ -209,7 +209,8 @@ func fieldLibrary(traces []*trie.Trace, builds int) *benchLibrary {
 	return library
 }
 
-// fieldTable returns a table with the given frames.
+// fieldTable returns a table in which the frames are functions, with names such as readable_a and
+// the same places in a source.
 func fieldTable(resource string, frames map[trie.Frame]bool) *symbols.Table {
 	t := &symbols.Table{Sources: []symbols.Source{{Name: "src/" + filepath.Base(resource) + ".ts"}}}
 	for f := range frames {

@@ -103,7 +103,8 @@ func (x *namedScript) at(line, column int32) (sourcemap.Mapping, bool) {
 	return x.m.Mappings()[k], true
 }
 
-// nameOf returns the name in a mapping.
+// nameOf returns the name in a mapping. Without one, or if ok is false, it returns the minified
+// name.
 func (x *namedScript) nameOf(to sourcemap.Mapping, ok bool, row bundles.Row) answer {
 	if ok && to.Name >= 0 {
 		return answer{name: x.m.Names[to.Name]}

@@ -44,7 +44,8 @@ backend ingest
     stats refresh 2s
 `
 
-// startBalancer starts HAProxy.
+// startBalancer starts HAProxy in front of nodes, and returns once it responds. It writes the
+// configuration to dir.
 func startBalancer(ctx context.Context, dir string, nodes []*daemon) (*balancer, error) {
 	path, err := exec.LookPath("haproxy")
 	if err != nil {

@@ -269,7 +269,8 @@ func errorAnswer(r *http.Request, status int, code string) *http.Response {
 		ContentLength: int64(len(text))}
 }
 
-// kindOf returns the kind of a request.
+// kindOf returns LIST for listings, DELETE also for a POST that deletes several objects, and
+// otherwise the method.
 func kindOf(r *http.Request) string {
 	switch q := r.URL.Query(); {
 	case q.Has("list-type"):

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind is a kind of file.
+// Kind is a kind of file that is expensive to read, with the flags that make it most expensive.
 type Kind struct {
 	Name  string // also used in file names
 	Flags []string
@@ -58,7 +58,7 @@ func Bytes(write func(*bufio.Writer, int), n int) []byte {
 	return b.Bytes()
 }
 
-// WriteTo writes the output of write to w.
+// WriteTo calls write for n with a buffered w, and returns the first error of w.
 func WriteTo(w io.Writer, write func(*bufio.Writer, int), n int) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	write(b, n)

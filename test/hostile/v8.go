@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// trace writes a Chrome trace with n events.
+// trace writes a Chrome trace with n events. event must write event i to w.
 func trace(w *bufio.Writer, n int, event func(i int)) {
 	w.WriteString(`{"traceEvents":[`)
 	list(w, n, event)
@@ -23,7 +23,7 @@ func CrossingEvents(w *bufio.Writer, n int) {
 	trace(w, n, func(i int) { complete(w, "e", i+1, 2*n) })
 }
 
-// NestedEvents has nested events.
+// NestedEvents has n events, each within the previous one.
 func NestedEvents(w *bufio.Writer, n int) {
 	trace(w, n, func(i int) { complete(w, "e", i+1, 2*(n-i)) })
 }

@@ -109,7 +109,7 @@ type Segment struct {
 	Counts []layout.Count
 }
 
-// Encode returns the segment with a key.
+// Encode returns s as it is stored under the key. The order of the rows does not matter.
 func (s *Segment) Encode(b *layout.Bucket, key string) ([]byte, error) {
 	batch := &layout.Batch{Counts: slices.Clone(s.Counts)}
 	for i := range s.Rows {
@@ -151,7 +151,7 @@ type Run struct {
 	Packed bool // traces of a block share their tables, as in closed hours
 }
 
-// Encode returns the run with a key.
+// Encode returns r as it is stored under the key.
 func (r *Run) Encode(b *layout.Bucket, key string) ([]byte, error) {
 	w := layout.NewRunWriter(b.Codec)
 	if r.Packed {
@@ -203,7 +203,7 @@ type Rollups struct {
 	Closed bool // complete: no more data is added
 }
 
-// Encode returns the rollups with a key.
+// Encode returns the rollups of r as they are stored under the key.
 func (r *Rollups) Encode(b *layout.Bucket, key string) ([]byte, error) {
 	pages := map[string]*layout.Page{}
 	var names []string
@@ -298,7 +298,7 @@ func sumsOf(x *layout.PageRecords, catalog layout.Catalog) Sums {
 	return s
 }
 
-// Spec is a literal of an object.
+// Spec is an object in readable form: a [Segment], a [Run] or [Rollups].
 type Spec interface {
 	Encode(b *layout.Bucket, key string) ([]byte, error)
 }

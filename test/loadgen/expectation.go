@@ -210,7 +210,8 @@ func (x *expectation) bounds(q pageQuery, rank int, views map[tally]uint64) (lea
 	return low.Profile(), high.Profile()
 }
 
-// times returns p multiplied by n, with the page of q.
+// times returns p as if every page view had been sent n times, on the page of q. The result shares
+// the trie of p.
 func times(p *trie.Profile, n uint64, q pageQuery) *trie.Profile {
 	k := int64(n)
 	out := &trie.Profile{Trie: p.Trie, Views: k * p.Views, Traces: k * p.Traces}

@@ -9,7 +9,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// pageQuery is a query for one page.
+// pageQuery is a query for the profile of a page, to the API and to the expected content.
 type pageQuery struct {
 	page    string
 	grouped bool       // keep page, release and features apart
@@ -68,7 +68,8 @@ func (q pageQuery) takes(s trie.Slice, c *trie.Context) bool {
 	return cmp.Or(s.Labels.Value(q.label.Key), c.Labels.Value(q.label.Key)) == q.label.Value
 }
 
-// labels returns the labels of the group of a slice of a trace with the context c.
+// labels returns the labels of the group of s in a trace with the context c. It is nil if q does
+// not group.
 func (q pageQuery) labels(s trie.Slice, c *trie.Context) trie.Labels {
 	if !q.grouped {
 		return nil

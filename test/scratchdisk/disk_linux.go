@@ -99,7 +99,7 @@ func (d *Disk) Cut() {
 	}
 }
 
-// FIFREEZE and FITHAW.
+// The requests FIFREEZE and FITHAW of linux/fs.h.
 const (
 	freeze = 0xc0045877
 	thaw   = 0xc0045878

@@ -74,7 +74,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) (err error) {
 	return r.make(ctx, platforms)
 }
 
-// look refuses a checkout that is not its commit, and one without a dashboard.
+// look reads the commit and the list of documents. It returns an error if the checkout has
+// uncommitted changes or no built dashboard.
 func (r *release) look(ctx context.Context) error {
 	changes, err := r.git(ctx, "status", "--porcelain")
 	if err != nil {

@@ -28,7 +28,7 @@ func (r *release) sign() error {
 	return os.WriteFile(name+".minisig", signature, 0o644)
 }
 
-// readKey reads a private key, which has a password or none.
+// readKey reads a private key of minisign. Only an encrypted key needs the password.
 func readKey(name, password string) (key minisign.PrivateKey, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -20,7 +20,7 @@ func (s *Spread) add(v, sign int64) {
 	s.Histogram.Add(v, sign)
 }
 
-// AddAll adds o.
+// AddAll adds the page views of o.
 func (s *Spread) AddAll(o *Spread) {
 	s.Moments.AddAll(o.Moments)
 	s.Histogram.AddAll(&o.Histogram)
@@ -104,7 +104,7 @@ func (f *Function) add(self, total, all, sign int64) {
 	f.beside.add(self, all, sign)
 }
 
-// AddAll adds o.
+// AddAll adds the page views of o. The frame of f stays, whatever the frame of o is.
 func (f *Function) AddAll(o *Function) {
 	f.Self.AddAll(&o.Self)
 	f.Total.AddAll(&o.Total)
@@ -125,7 +125,7 @@ type Rest struct {
 	Reach     int64 // added up over functions
 }
 
-// Add adds o.
+// Add adds o. A function in both counts twice.
 func (r *Rest) Add(o Rest) {
 	r.Functions += o.Functions
 	r.Self += o.Self

@@ -206,7 +206,7 @@ func (m *Moments) Add(v, sign int64) {
 	m.squares.add(v, v, sign)
 }
 
-// AddAll adds o.
+// AddAll adds the values of o, exactly as if they were added one by one.
 func (m *Moments) AddAll(o Moments) {
 	m.Count += o.Count
 	m.Sum += o.Sum

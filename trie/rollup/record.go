@@ -283,7 +283,7 @@ func (r *Record) Folded(keys []string) (views int64) {
 	return views
 }
 
-// AddRecord adds a record with nodes of stacks.
+// AddRecord adds a record, whose nodes and frames are numbers in stacks. It does not change them.
 func (b *Builder) AddRecord(rec *Record, stacks *trie.Trie) {
 	nodes, frames := b.translate(rec, stacks)
 	defer b.relieve()

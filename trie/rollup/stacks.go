@@ -10,7 +10,7 @@ import (
 // Size is the size of a stack table, now or at an earlier time: tables only grow.
 type Size struct{ Strings, Frames, Nodes int }
 
-// SizeOf returns the size of t.
+// SizeOf returns the current numbers of strings, frames and nodes of t.
 func SizeOf(t *trie.Trie) Size { return Size{len(t.Strings), len(t.Frames), len(t.Nodes)} }
 
 // stacksVersion is the first number of encoded stack tables. It has never changed.

@@ -196,7 +196,7 @@ func (s *session) prepare() error {
 		if _, err := chromedp.Call(s.tab, profiler.Enable, cdp.Empty{}); err != nil {
 			return err
 		}
-		// µs
+		// The unit is µs: one sample every millisecond.
 		if _, err := chromedp.Call(s.tab, profiler.SetSamplingInterval,
 			profiler.SetSamplingIntervalParams{Interval: 1000}); err != nil {
 			return err

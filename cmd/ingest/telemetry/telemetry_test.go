@@ -80,7 +80,8 @@ func (c *collector) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start starts a sender to a collector.
+// start returns a running Sender, the collector that receives its metrics, and the only registered
+// counter.
 func start(t *testing.T) (*Sender, *collector, prometheus.Counter) {
 	t.Helper()
 	c := &collector{t: t, metrics: map[string]float64{}}

@@ -7,7 +7,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/trie"
 )
 
-// FunctionName returns the name of a function, or "" if s stands for an anonymous function.
+// FunctionName returns s, or "" if s is one of the names that browsers give anonymous functions.
 func FunctionName(s string) string {
 	if s == "(anonymous)" || s == "(anonymous function)" {
 		return ""

@@ -22,7 +22,7 @@ type Evaluation struct {
 // Formats returns the names of all formats, sorted.
 func Formats() []string { return []string{"github", "junit", "sarif"} }
 
-// Write writes an evaluation in a format.
+// Write writes e in one of [Formats]. Any other format is an error.
 func Write(w io.Writer, format string, e Evaluation) error {
 	switch format {
 	case "github":

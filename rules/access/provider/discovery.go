@@ -44,7 +44,8 @@ func (p *Provider) discovery() *discovery {
 	return p.last
 }
 
-// failedBefore reports whether the discovery failed at or before a time.
+// failedBefore reports whether the discovery failed at or before a time. It is false while the
+// discovery is running.
 func (d *discovery) failedBefore(at time.Time) bool {
 	select {
 	case <-d.done:

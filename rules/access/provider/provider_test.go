@@ -100,7 +100,6 @@ func newIssuer(t *testing.T) *issuer {
 	return p
 }
 
-// sign signs claims.
 func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, claims map[string]any) string {
 	t.Helper()
 	text, err := json.Marshal(claims)

@@ -102,7 +102,7 @@ type Counts struct {
 	Left uint64 `json:"left"`
 }
 
-// Add adds o to c.
+// Add adds the counts of o to the counts of c.
 func (c *Counts) Add(o Counts) {
 	c.Traces, c.Parts, c.Pages, c.Left = c.Traces+o.Traces, c.Parts+o.Parts, c.Pages+o.Pages, c.Left+o.Left
 }

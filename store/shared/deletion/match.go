@@ -23,7 +23,7 @@ type Matcher struct {
 	decoder encode.BinaryDecoder
 }
 
-// Matcher returns a Matcher for r.
+// Matcher returns a Matcher for r, whose selection must have passed [Selection.Check].
 func (r *Request) Matcher() *Matcher {
 	m := &Matcher{request: r, until: math.MaxInt64}
 	for _, id := range r.Selection.Views {

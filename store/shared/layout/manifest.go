@@ -127,7 +127,7 @@ type Quarantined struct {
 	Lost int `json:"lost,omitempty"`
 }
 
-// IsRun reports whether q is a run.
+// IsRun reports whether q is a run; otherwise it is an object of rollups.
 func (q *Quarantined) IsRun() bool { return strings.HasPrefix(q.Key, "raw/") }
 
 // Summed reports whether q is a run with traces that the rollups of its hour still count.

@@ -50,12 +50,14 @@ func (o *Object) SoundRows(ctx context.Context) (*Cursor, error) {
 	return o.cursor(sound, 1), nil
 }
 
-// RowsOfPage is like [Object.Rows], for the rows of one page.
+// RowsOfPage is like [Object.Rows], for the rows of one page. If there are none, the cursor is
+// empty.
 func (o *Object) RowsOfPage(page string, n int) *Cursor {
 	return o.cursor(o.index.Find(kindTraces, page), n)
 }
 
-// RowsOfPages is like [Object.Rows], for the rows of the wanted pages.
+// RowsOfPages is like [Object.Rows], for the pages for which wanted returns true. It calls wanted
+// for each block, before it returns.
 func (o *Object) RowsOfPages(wanted func(page string) bool, n int) *Cursor {
 	return o.cursor(slices.DeleteFunc(slices.Clone(o.index.Kind(kindTraces)), func(e block.Entry) bool {
 		return !wanted(e.Page)

@@ -8,7 +8,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store/block"
 )
 
-// Ranges reads parts of objects, from a store or a cache.
+// Ranges reads parts of objects, from a store or a cache, like Range of an objects.Store.
 type Ranges interface {
 	Range(ctx context.Context, key string, offset, n int64) (body []byte, size int64, err error)
 }

@@ -28,7 +28,8 @@ func (b *Bucket) AddRollups(ctx context.Context, name string, to map[string]*Pag
 	return nil
 }
 
-// AddPage adds the rollup of a page in an object to p.
+// AddPage adds the [OpenLevels] and counts of a page in o to p. If o does not have the page, it
+// does nothing.
 func (o *Object) AddPage(ctx context.Context, p *Page, page string) error {
 	x, counts, err := o.Page(ctx, page, OpenLevels(), true)
 	if err != nil || x == nil {
@@ -131,7 +132,7 @@ func PagesOf(list []*Object) (pages []string) {
 	return slices.Compact(pages)
 }
 
-// HasLevel reports whether an object of rollups has records of a level.
+// HasLevel reports whether o has records of a level. [rollup.Narrow] is only in final rollups.
 func (o *Object) HasLevel(level rollup.Level) bool {
 	return len(o.index.Kind(kindRecord+byte(level))) > 0
 }

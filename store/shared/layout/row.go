@@ -48,7 +48,8 @@ func CompareRows(a, b *Row) int {
 		b.Received))
 }
 
-// ShardOf returns the shard of a page.
+// ShardOf returns the shard of a page, from 0 to shards-1. It must not change, because keys of
+// stored objects depend on it.
 func ShardOf(page string, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(page)) // a hash never returns an error

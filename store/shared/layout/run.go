@@ -31,7 +31,7 @@ type pending struct {
 	size int // approximate size of data in bytes
 }
 
-// NewRunWriter returns a writer for a run.
+// NewRunWriter returns a writer for a run. Rows must be added in the order of [CompareRows].
 func NewRunWriter(c *block.Codec) *RunWriter { return &RunWriter{w: block.NewWriter(c)} }
 
 // NewPackedWriter returns a writer for a packed run, in which the traces of a block share their
@@ -135,7 +135,8 @@ func (w *RunWriter) endPage() error {
 	return w.endBlock()
 }
 
-// Finish returns the run with a key.
+// Finish returns the encoded run, to be stored under this key only: readers compare the key that it
+// contains. No rows may be added afterwards.
 func (w *RunWriter) Finish(key string) ([]byte, error) {
 	if err := w.endPage(); err != nil {
 		return nil, err

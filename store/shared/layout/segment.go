@@ -46,7 +46,8 @@ type Batch struct {
 	Counts []Count
 }
 
-// EncodeSegment returns the segment with a key and the content of b. It sorts b.
+// EncodeSegment returns the content of b, which it sorts, to be stored under this key only: readers
+// compare the key that it contains.
 func EncodeSegment(c *block.Codec, key string, b *Batch, shards int) ([]byte, error) {
 	slices.SortStableFunc(b.Rows, func(x, y Row) int { return CompareRows(&x, &y) })
 	slices.SortStableFunc(b.Counts, func(x, y Count) int { return cmp.Compare(x.Page, y.Page) })
@@ -153,7 +154,7 @@ type Segment struct {
 // Segments is the folder of segments.
 const Segments = objects.Fresh
 
-// Key returns the key of a segment.
+// Key returns the key of s: seg/HOUR/INSTANCE-SEQ, with a sequence number of at least 8 digits.
 func (s Segment) Key() string {
 	return fmt.Sprintf("%s%s/%s-%08d", Segments, s.Hour, s.Instance, s.Seq)
 }
@@ -174,5 +175,5 @@ func ParseSegment(k string) (s Segment, ok bool) {
 // Quarantine is the folder of segments that cannot be read.
 const Quarantine = "quarantine/"
 
-// QuarantineKey returns the key of the segment in quarantine.
+// QuarantineKey returns the key to which s is moved if it cannot be read.
 func (s Segment) QuarantineKey() string { return Quarantine + strings.TrimPrefix(s.Key(), Segments) }

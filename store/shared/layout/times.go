@@ -26,7 +26,7 @@ func HourAfter(hour string, n int) string {
 	return HourOf(t.Add(time.Duration(n) * time.Hour))
 }
 
-// DayOf returns the day of an hour.
+// DayOf returns the day of an hour, such as 20261129 for 20261129T15.
 func DayOf(hour string) string { return hour[:len(DayFormat)] }
 
 // HourOfKey returns the hour or day in the key of an object of a shard, or "" if there is none.

@@ -175,7 +175,7 @@ func (r *Shard) rollups(ctx context.Context, m *layout.Manifest, hour string, ro
 	return to.Finish(ctx)
 }
 
-// firstPage returns the first page of rows or counts.
+// firstPage returns the lesser of the first pages of rows and counts. At most one may be empty.
 func firstPage(rows []layout.Row, counts []layout.Count) string {
 	if len(rows) == 0 || len(counts) > 0 && counts[0].Page < rows[0].Page {
 		return counts[0].Page
@@ -183,7 +183,8 @@ func firstPage(rows []layout.Row, counts []layout.Count) string {
 	return rows[0].Page
 }
 
-// AddToPage adds rows of one page to p.
+// AddToPage adds sorted rows of one page to p. So that each page view counts once, it subtracts its
+// earlier traces in the hour and adds them again with the new ones.
 func (r *Shard) AddToPage(ctx context.Context, m *layout.Manifest, hour string, p *layout.Page,
 	rows []layout.Row) error {
 	var views [][16]byte

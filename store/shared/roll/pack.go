@@ -48,7 +48,7 @@ func (r *Shard) pack(ctx context.Context, next *layout.Manifest) (changed bool, 
 	return changed, nil
 }
 
-// packRun rewrites a run of an hour as packed runs.
+// packRun rewrites f as packed runs and returns them. The caller must replace f in the manifest.
 func (r *Shard) packRun(ctx context.Context, hour string, f layout.File) ([]layout.File, error) {
 	o, err := r.OpenRun(ctx, layout.RunKey(r.Number, hour, f.ID))
 	if err != nil {

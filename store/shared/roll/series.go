@@ -39,14 +39,15 @@ type Series[W objectWriter] struct {
 	out  []layout.File
 }
 
-// Runs returns a series of runs of an hour.
+// Runs returns a series of runs of an hour. tier is the tier of the last run; full runs have
+// fullTier.
 func (r *Shard) Runs(hour string, tier int) *Series[*layout.RunWriter] {
 	return &Series[*layout.RunWriter]{r: r, Most: maxRun, tier: tier, full: fullTier,
 		begin: func() *layout.RunWriter { return layout.NewRunWriter(r.Bucket.Codec) },
 		key:   func(id string) string { return layout.RunKey(r.Number, hour, id) }}
 }
 
-// PackedRuns returns a series of packed runs of a closed hour.
+// PackedRuns returns a series of packed runs of a closed hour. All of them have [PackedTier].
 func (r *Shard) PackedRuns(hour string) *Series[*layout.RunWriter] {
 	out := r.Runs(hour, PackedTier)
 	out.full = PackedTier
@@ -62,7 +63,7 @@ func (r *Shard) HourRollups(hour string, final bool, tier int) *Series[*layout.R
 		key:   func(id string) string { return layout.HourKey(r.Number, hour, id) }}
 }
 
-// DayRollups returns a series of rollups of a day.
+// DayRollups returns a series of rollups of a day. They are final: no data will be added later.
 func (r *Shard) DayRollups(day string) *Series[*layout.RollupWriter] {
 	return &Series[*layout.RollupWriter]{r: r, Most: maxRun,
 		begin: func() *layout.RollupWriter { return layout.NewRollupWriter(r.Bucket.Codec, true) },
@@ -137,7 +138,7 @@ func (r *Shard) putRows(ctx context.Context, hour string, rows []layout.Row) ([]
 	return runs.Finish(ctx)
 }
 
-// AddPage adds a page to a series of rollups.
+// AddPage adds a page to the current object of a series, or to a new one if it is full.
 func AddPage(ctx context.Context, to *Series[*layout.RollupWriter], page string, p *layout.Page) error {
 	w, err := to.Next(ctx)
 	if err != nil {

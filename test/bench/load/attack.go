@@ -144,7 +144,7 @@ var hostileConnections = map[string]struct {
 	"idle":        {at: "GET /sdk.json HTTP/1.1\r\nHost: x\r\n\r\n"},
 }
 
-// attackModes returns the names of all modes.
+// attackModes returns the names of all modes, sorted; --attack all selects them.
 func attackModes() (names []string) {
 	for name := range hostileModes() {
 		names = append(names, name)

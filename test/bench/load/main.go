@@ -241,7 +241,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// write writes r as JSON.
+// write writes r as JSON to a file, or to stdout if name is "-".
 func (r *report) write(name string, stdout io.Writer) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	typesv1 "github.com/fieldtrie/fieldtrie/proto/types/v1"
 )
 
-// dashboardRequest is one request of a dashboard.
+// dashboardRequest is a request that the dashboard or Grafana sends.
 type dashboardRequest struct {
 	endpoint string        // the last part of the path
 	target   string        // URL
@@ -26,7 +26,8 @@ type dashboardRequest struct {
 // looked is the time range shown by dashboards: the last day.
 const looked = 24 * time.Hour
 
-// apiRequests returns a dashboard's requests to /api/v1 for a page; "" is all.
+// apiRequests returns a dashboard's requests for the last 24 hours of a page, or of all pages if
+// page is "".
 func apiRequests(addr, page string) []dashboardRequest {
 	v := url.Values{"since": {"24h"}}
 	if page != "" {
@@ -92,7 +93,8 @@ func grafanaRegex(value string) string { return special.ReplaceAllString(value, 
 // take.
 const responseTimeout = time.Minute
 
-// ask sends the request, reads the response and returns its length.
+// ask sends the request and returns the number of bytes of the compressed response. A status other
+// than 200 is an error.
 func (q dashboardRequest) ask(ctx context.Context, client *http.Client) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()

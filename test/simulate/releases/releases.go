@@ -23,7 +23,7 @@ func Kinds() []Kind {
 	return []Kind{Itself, Caller, Page, Package, Script, Label, Calls, None, All}
 }
 
-// The kinds.
+// Causes, as they are printed.
 const (
 	Itself  Kind = "the function was edited"
 	Caller  Kind = "a function that calls it was edited"

@@ -58,7 +58,7 @@ func (p *Plan) Delay(effect int, found []watch.Change) (hours int, ok bool) {
 	return hours, ok
 }
 
-// begin returns the hour in which an effect begins.
+// begin returns the hour in which an effect begins: the hour of its release, if it has one.
 func (p *Plan) begin(e *Effect) int {
 	from := e.Hours.From
 	for _, r := range p.Releases {

@@ -35,7 +35,7 @@ const mostLetters = 8_000_000;
 const longestCompared = 200_000;
 const mostTries = 4;
 
-/** Returns a client that uses fetch. */
+/** Returns a client that caches responses, and retries while the daemon is busy. */
 export function createClient(
   fetch: Fetch,
   now: () => number = Date.now,

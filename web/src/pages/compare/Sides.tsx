@@ -1,4 +1,4 @@
-// The two sides of a comparison.
+// The controls that choose the two sides of a comparison.
 
 import { useState } from 'preact/hooks';
 import { rangeOf, type OtherSide, type Selection } from '../../api/selection.ts';
