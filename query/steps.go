@@ -199,8 +199,7 @@ type stepSums struct {
 	outcomes      []rollup.Outcome
 }
 
-// stepSumsOf adds up the nodes of a record by cell. own tells which nodes are the profiling
-// script's.
+// stepSumsOf adds up the nodes of a record by cell. own marks the nodes of the profiling script.
 func stepSumsOf(x store.Rolled, own *rollup.Own) stepSums {
 	r := x.Record
 	s := stepSums{r.Cells, make([]trie.Weight, len(r.Cells)), make([]int64, len(r.Cells)), r.Touches, r.Distributions,

@@ -72,7 +72,7 @@ export function Changes({ of, by }: { of: Comparison; by?: string }) {
       )}
       {of.rest.functions > 0 && (
         <p class="hint">
-          {plural(of.rest.functions, 'more function')} with less time: together {number(of.rest.mean_ms.a)} ms in A,{' '}
+          {plural(of.rest.functions, 'more function')} with less time: {number(of.rest.mean_ms.a)} ms in A,{' '}
           {number(of.rest.mean_ms.b)} ms in B ({signed(of.rest.change_ms)} ms).
         </p>
       )}

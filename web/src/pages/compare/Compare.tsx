@@ -161,8 +161,8 @@ function Verdict({ of }: { of: Comparison }) {
       <details class="hint">
         <summary>How this was computed</summary>
         <p>
-          The verdict has a {number(100 * total.level)}&nbsp;% confidence interval. {capital(of.note)}. {of.method};{' '}
-          {count(of.tested_functions)} functions were tested, and at most {percent(of.false_discovery)} of the reported
+          The verdict has a {number(100 * total.level)}&nbsp;% interval. {capital(of.note)}. {of.method};{' '}
+          {count(of.tested_functions)} functions were tested; at most {percent(of.false_discovery)} of the reported
           changes are expected to be false positives.
         </p>
       </details>
