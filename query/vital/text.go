@@ -112,9 +112,9 @@ func (v *Report) writeElements(w io.Writer, s terminal.Screen) error {
 	}
 	switch {
 	case v.MoreElements > 0:
-		alone(fmt.Sprintf("(%d others, or unknown)", v.MoreElements), rest)
+		alone(fmt.Sprintf("(%d others or unknown)", v.MoreElements), rest)
 	case rest >= 0.0005:
-		alone("(not known)", rest)
+		alone("(unknown)", rest)
 	}
 	line("(all)", Element{Views: v.Views, Share: 1, P75: v.P75, Poor: v.Poor, Rating: v.Rating, Parts: v.Parts})
 	_, err := t.WriteTo(w)

@@ -71,7 +71,7 @@ export function routeOf({ route, params }: Place): Route {
     case 'health':
       return { Page: Health, title: 'Health', subject: [], filters: ['time'] };
     default:
-      return { Page: Unknown, title: 'Page not found', subject: [], filters: [] };
+      return { Page: Unknown, title: 'Not found', subject: [], filters: [] };
   }
 }
 
