@@ -19,7 +19,7 @@ import (
 	"github.com/fieldtrie/fieldtrie/store"
 )
 
-// Timeouts after the daemon is told to stop.
+// Timeouts of a shutdown.
 const (
 	grace      = 10500 * time.Millisecond // requests: longer than a client has to send its body
 	readGrace  = 6 * time.Second          // clients to read responses: longer than queries have
@@ -28,7 +28,7 @@ const (
 	closeWait  = 70 * time.Second         // background work: longer than the timeout of the store
 )
 
-// daemon is the running servers and the background work.
+// daemon has the running servers and the background work.
 type daemon struct {
 	log        *slog.Logger
 	data       string // where the traces are
@@ -39,7 +39,7 @@ type daemon struct {
 	exitWhenStuck bool
 	draining      atomic.Bool
 
-	surplus prometheus.Counter // connections that were closed since there were too many
+	surplus prometheus.Counter // connections closed because there were too many
 	servers []*http.Server
 	bounds  []*connections.Bound // by server
 	failed  chan error
@@ -72,8 +72,8 @@ func (d *daemon) start(ln net.Listener, h http.Handler, most int) {
 	go func() { d.failed <- srv.Serve(ln) }()
 }
 
-// answeringLate gives requests that end while the daemon stops time for their response, also after
-// readGrace.
+// answeringLate extends the write deadline of requests that end during the shutdown, so that they
+// can write their response after readGrace, too.
 func (d *daemon) answeringLate(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
@@ -83,7 +83,7 @@ func (d *daemon) answeringLate(h http.Handler) http.Handler {
 	})
 }
 
-// work has each f go on in the background, until it is told to end.
+// work runs each f in the background until its context is done.
 func (d *daemon) work(ctx context.Context, fs ...func(context.Context)) {
 	ctx, d.stop = context.WithCancel(ctx)
 	for _, f := range fs {
@@ -91,8 +91,8 @@ func (d *daemon) work(ctx context.Context, fs ...func(context.Context)) {
 	}
 }
 
-// run serves until ctx is done or something fails, and returns when everything has ended. If the
-// store is stuck, it does not wait for work that may never end, since the process ends next.
+// run serves until ctx is done or a server fails, and returns when all work has ended. If the store
+// is stuck, it does not wait for work that may never end, because the process exits next.
 func (d *daemon) run(ctx context.Context) error {
 	d.supervisor.tell(nowReady)
 	cause := d.wait(ctx)
@@ -143,7 +143,7 @@ func (d *daemon) wait(ctx context.Context) error {
 	}
 }
 
-// every calls f again and again, until ctx is done.
+// every calls f periodically until ctx is done.
 func every(ctx context.Context, period time.Duration, f func()) {
 	tick := time.NewTicker(period)
 	defer tick.Stop()
@@ -157,16 +157,15 @@ func every(ctx context.Context, period time.Duration, f func()) {
 	}
 }
 
-// abandoned adds to why the store is left as it is what that means.
+// abandoned wraps the reason for not closing the store, and adds the consequences.
 func abandoned(err error) error {
 	return fmt.Errorf("%w; acknowledged traces are on disk, and the next start continues from there", err)
 }
 
-// drain waits for requests to finish, for at most grace, and then cuts off the rest, which is not
-// an error: the store is closed next. After half of that time queries are given up, and after
-// readGrace connections whose clients do not read are closed. drain does not wait for a server that
-// cannot even be closed: one removes its socket from the data directory, and the disk may not
-// answer.
+// drain waits for requests to finish, for at most grace, and then cancels the rest, which is not an
+// error: the store is closed next. Queries are cancelled after half of that time, and connections
+// whose clients do not read are closed after readGrace. drain does not wait for a server that cannot
+// be closed: closing it removes its socket from the data directory, and the disk may not respond.
 func (d *daemon) drain(ctx context.Context) error {
 	left := grace
 	if d.store.Stuck() != nil {

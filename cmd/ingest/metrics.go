@@ -12,7 +12,7 @@ import (
 func newBuildInfo(v commandline.Version) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "fieldtrie_build_info",
-		Help: "1, with the version of the daemon, its commit and when that was made, and the compiler.",
+		Help: "1, with the version of the daemon, its commit, the time of the commit, and the compiler.",
 		ConstLabels: prometheus.Labels{"version": v.Version, "revision": v.Revision, "date": v.Date, "goversion": v.Go,
 			"platform": v.Platform},
 	})
@@ -20,11 +20,11 @@ func newBuildInfo(v commandline.Version) prometheus.Collector {
 	return info
 }
 
-// newReads returns what counts how often a file with rules was read again.
+// newReads returns the counter of files with rules that were read again.
 func newReads() *prometheus.CounterVec {
 	reads := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fieldtrie_ingest_rules_reads_total",
-		Help: "Times that SIGHUP had a file with rules read again, by rules: config, sampling, keys, access, " +
+		Help: "Files with rules that were read again after SIGHUP, by rules: config, sampling, keys, access, " +
 			"budgets, owners, and by result: ok, error.",
 	}, []string{"rules", "result"})
 	// from 0 on, so that an alert sees the first
@@ -39,16 +39,16 @@ func newReads() *prometheus.CounterVec {
 func newSurplus() prometheus.Counter {
 	return prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "fieldtrie_connections_closed_total",
-		Help: "Connections that were closed since there were too many, those that were quiet for the longest " +
+		Help: "Connections closed because there were too many, those that were idle for the longest " +
 			"time first.",
 	})
 }
 
-// Describe implements [prometheus.Collector]. It sends nothing, which makes the
-// collector an unchecked one: its metrics are named in Collect alone.
+// Describe implements [prometheus.Collector]. It sends nothing, which makes the collector
+// unchecked, so its metrics are only defined in Collect.
 func (n *node) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector], with the state of the store at the time it is asked.
+// Collect implements [prometheus.Collector], with the state of the store at the time of the call.
 func (n *node) Collect(out chan<- prometheus.Metric) {
 	metric := func(name, help string, kind prometheus.ValueType, v float64, label, value string) {
 		labels := prometheus.Labels{}
