@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -59,13 +60,13 @@ type counts struct {
 // node --test reports both a failure and a reason to skip it: such a test counts as skipped.
 func read(name string) (counts, error) {
 	c := counts{skipped: map[string]int{}}
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return c, err
 	}
-	defer f.Close()
+	text = bytes.Map(withoutControl, text)
 	failed, skipped := false, false // of the current test case
-	for d := xml.NewDecoder(f); ; {
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) && c.tests > 0 {
 			return c, nil
@@ -93,6 +94,15 @@ func read(name string) (counts, error) {
 			}
 		}
 	}
+}
+
+// withoutControl drops control characters that XML forbids. node --test writes the colors of error
+// messages unchanged.
+func withoutControl(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
+		return -1
+	}
+	return r
 }
 
 // logged is a line of a Go test's output: the place and the text of a call of Log or Skip.

@@ -23,7 +23,7 @@ var reports = map[string]string{
 <testsuites>
 	<testcase name="a" time="0.001" classname="test"><skipped type="skipped" message="because"/></testcase>
 	<testcase name="t" time="6.7" classname="test"><skipped type="todo" message="not yet"/><failure ` +
-		`type="testCodeFailure" message="x"/></testcase>
+		`type="testCodeFailure" message="` + "\x1b[2mx" + `"/></testcase>
 	<testsuite name="s"><testcase name="b" time="0.0002" classname="test"/></testsuite>
 </testsuites>`,
 	"empty.xml": `<testsuites></testsuites>`,

@@ -108,7 +108,8 @@ function useOpen(tree: Tree, selected: number): [open: Open, set: (open: Open) =
   let { open } = state;
   if (state.tree != tree) open = openAtFirst(tree);
   if (state.tree != tree || state.selected != selected) open = opened(tree, open, selected);
-  useEffect(() => {
+  // Not in useEffect, which runs later: it would undo what a key has opened or closed meanwhile.
+  useLayoutEffect(() => {
     if (state.tree != tree || state.selected != selected) setState({ tree, open, selected });
   }, [tree, selected]);
   const kept = useMemo(() => open, [tree, selected, state.open]);
