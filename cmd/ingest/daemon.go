@@ -164,8 +164,9 @@ func abandoned(err error) error {
 
 // drain waits for requests to finish, for at most grace, and then cancels the rest, which is not an
 // error: the store is closed next. Queries are cancelled after half of that time, and connections
-// whose clients do not read are closed after readGrace. drain does not wait for a server that cannot
-// be closed: closing it removes its socket from the data directory, and the disk may not respond.
+// whose clients do not read are closed after readGrace. drain does not wait for a server that
+// cannot be closed: closing it removes its socket from the data directory, and the disk may not
+// respond.
 func (d *daemon) drain(ctx context.Context) error {
 	left := grace
 	if d.store.Stuck() != nil {
