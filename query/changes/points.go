@@ -148,7 +148,7 @@ func pointOf(d *watch.Day, w *watch.What) (p Point, ok bool) {
 
 // isFunction reports whether f is the function at a place, judged by name and file.
 func isFunction(f *compare.Function, p *compare.Place) bool {
-	return f.Frame.Name == p.Name && compare.Stable(f.Frame.Resource) == compare.Stable(p.Resource)
+	return f.Frame.Name == p.Name && compare.StableURL(f.Frame.Resource) == compare.StableURL(p.Resource)
 }
 
 // plus adds the amounts of strata.

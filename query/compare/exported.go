@@ -6,7 +6,3 @@ func StudentTail(t, freedom float64) float64 { return studentTail(t, freedom) }
 
 // StudentQuantile returns the t that |T| exceeds with probability p, from 0 to 1.
 func StudentQuantile(p, freedom float64) float64 { return studentQuantile(p, freedom) }
-
-// Stable returns a script's URL without the parts that differ between releases for the same file:
-// the query, the fragment, and what looks like a hash.
-func Stable(resource string) string { return stable(resource) }

@@ -91,8 +91,8 @@ func TestStable(t *testing.T) {
 		"blob:https://x.example/1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed": "blob:https://x.example/*",
 		"": "",
 	} {
-		if got := stable(url); got != want {
-			t.Errorf("stable(%q) = %q, want %q", url, got, want)
+		if got := StableURL(url); got != want {
+			t.Errorf("StableURL(%q) = %q, want %q", url, got, want)
 		}
 	}
 }

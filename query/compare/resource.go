@@ -7,13 +7,9 @@ import (
 )
 
 // StableURL returns a script's URL without the parts that differ between releases for the same
-// file.
-func StableURL(resource string) string { return stable(resource) }
-
-// stable returns a script's URL without the parts that differ between releases for the same
 // file: it drops the query and the fragment, and replaces parts that look like a hash of
 // the content or of the build by "*".
-func stable(resource string) string {
+func StableURL(resource string) string {
 	if strings.HasPrefix(resource, "blob:") { // ends in a UUID that differs each time
 		if i := strings.LastIndexByte(resource, '/'); i > 0 {
 			return resource[:i+1] + "*"
@@ -127,7 +123,7 @@ func files(a, b []Function) (fileA, fileB []string) {
 			}
 			s, ok := stables[url]
 			if !ok {
-				s = stable(url)
+				s = StableURL(url)
 				stables[url] = s
 			}
 			out[i] = s

@@ -106,13 +106,14 @@ func (s *VersionTimes) Add(at time.Time, x store.Rolled) error {
 // evidence from other pages.
 func (s *VersionTimes) Families(prior browsers.Evidence) []BrowserFamily {
 	names := slices.Sorted(maps.Keys(s.versions))
+	steps := slices.SortedFunc(maps.Keys(s.points), time.Time.Compare)
 	effects := browsers.Estimate(names, s.cells.Cells(), prior)
 	byName, out := map[string][]int{}, []BrowserFamily{}
 	for i, name := range names {
 		byName[browsers.FamilyOf(name)] = append(byName[browsers.FamilyOf(name)], i)
 	}
 	for _, family := range slices.Sorted(maps.Keys(byName)) {
-		if f := s.family(family, byName[family], effects); f.Views > 0 {
+		if f := s.family(family, byName[family], steps, effects); f.Views > 0 {
 			out = append(out, f)
 		}
 	}
@@ -120,7 +121,8 @@ func (s *VersionTimes) Families(prior browsers.Evidence) []BrowserFamily {
 	return out
 }
 
-func (s *VersionTimes) family(name string, versions []int, effects *browsers.Effects) BrowserFamily {
+func (s *VersionTimes) family(name string, versions []int, steps []time.Time,
+	effects *browsers.Effects) BrowserFamily {
 	out := BrowserFamily{Family: name}
 	total := 0.0
 	for _, i := range versions {
@@ -138,7 +140,7 @@ func (s *VersionTimes) family(name string, versions []int, effects *browsers.Eff
 			other[version] = true
 			continue
 		}
-		x := s.version(version, versions, effects, map[string]bool{version: true})
+		x := s.version(version, versions, steps, effects, map[string]bool{version: true})
 		if x.Effect = s.effect(i, versions, effects); x.Effect != nil {
 			x.EffectMS = &compare.Estimate{Value: x.Effect.Value * out.Mean, Low: new(*x.Effect.Low * out.Mean),
 				High: new(*x.Effect.High * out.Mean)}
@@ -147,18 +149,18 @@ func (s *VersionTimes) family(name string, versions []int, effects *browsers.Eff
 	}
 	slices.SortStableFunc(out.Versions, func(a, b BrowserVersion) int { return cmp.Compare(b.Views, a.Views) })
 	if len(other) > 0 {
-		out.Versions = append(out.Versions, s.version(fmt.Sprintf("%s %s", name, trie.FrameOther), versions, effects,
-			other))
+		out.Versions = append(out.Versions, s.version(fmt.Sprintf("%s %s", name, trie.FrameOther), versions, steps,
+			effects, other))
 	}
 	return out
 }
 
 // version returns the page views of some versions of a family, under one name.
-func (s *VersionTimes) version(name string, family []int, effects *browsers.Effects,
+func (s *VersionTimes) version(name string, family []int, steps []time.Time, effects *browsers.Effects,
 	of map[string]bool) BrowserVersion {
 	out := BrowserVersion{Browser: name, Points: []BrowserPoint{}}
 	all := int64(0)
-	for _, at := range slices.SortedFunc(maps.Keys(s.points), time.Time.Compare) {
+	for _, at := range steps {
 		p := BrowserPoint{Time: at.UTC()}
 		for _, i := range family {
 			n := s.points[at][effects.Versions[i]]

@@ -20,7 +20,7 @@ func functionOf(p *compare.Place) function {
 	if p == nil {
 		return function{}
 	}
-	return function{p.Name, compare.Stable(p.Resource)}
+	return function{p.Name, compare.StableURL(p.Resource)}
 }
 
 // key is a comparable identifier of a series within a page.

@@ -22,7 +22,7 @@ const mostMoved = 5
 // class (the name before the last dot), file and package. Each is a string that all functions of
 // the group share.
 func domains(p *compare.Place) (out []string) {
-	file := compare.Stable(p.Resource)
+	file := compare.StableURL(p.Resource)
 	if i := strings.LastIndexByte(p.Name, '.'); i > 0 {
 		out = append(out, "class\x00"+file+"\x00"+p.Name[:i])
 	}
