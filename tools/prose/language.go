@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 )
@@ -63,4 +64,14 @@ func (l language) prose(text string) []string {
 		}
 	}
 	return lines
+}
+
+// blank returns text with spaces for all bytes but line ends.
+func blank(text []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return ' '
+	}, text)
 }

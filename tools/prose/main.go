@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"io"
@@ -141,14 +140,4 @@ func inspect(text string, l language, phrases []phrase) []finding {
 
 func columns(line string) int {
 	return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
-}
-
-// blank returns text with spaces for all bytes but line ends.
-func blank(text []byte) []byte {
-	return bytes.Map(func(r rune) rune {
-		if r == '\n' {
-			return r
-		}
-		return ' '
-	}, text)
 }
