@@ -80,9 +80,9 @@ func routes() []string {
 		"view", "file", "changes", "budgets", "health"}
 }
 
-// isPage reports whether a path is that of a page. Browsers get one for any path, which says that
-// there is no such page; others get those that there are, unless they ask for something else, as a
-// program does that mistyped a path.
+// isPage reports whether to respond with the document of the dashboard. Browsers get it for every
+// path, and it reports unknown pages. Other clients get it only for known pages, so that a program
+// with a mistyped path gets an error.
 func isPage(name, accept string) bool {
 	return !strings.ContainsAny(name, "/.") && (strings.Contains(accept, "text/html") ||
 		slices.Contains(routes(), name) && (accept == "" || strings.Contains(accept, "*/*")))

@@ -17,9 +17,9 @@ import (
 	"github.com/fieldtrie/fieldtrie/test/programs"
 )
 
-// Symbols of a site only name functions on pages of that site. Users who may read and upload
-// symbols of another site cannot learn its names with a trace that looks like one of its scripts,
-// nor whether a script is known, and cannot remove its names.
+// Symbols of a site only name functions on pages of that site. A user with
+// access to one site cannot learn or remove the names of another site, or whether a script is known
+// there, even with a trace that imitates its scripts.
 func TestSymbolsOfSites(t *testing.T) {
 	upload := programs.Path(t, "upload")
 	d := launchSites(t, map[string]string{

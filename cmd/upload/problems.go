@@ -120,7 +120,7 @@ func (c *command) judge() error {
 	}
 	switch n := c.problemCount(); {
 	case usable == 0 && maps == 0:
-		return errors.New("no script has a source map; have the bundler write them (webpack: devtool, Vite: " +
+		return errors.New("no script has a source map; turn them on in the bundler (webpack: devtool, Vite: " +
 			"build.sourcemap, esbuild: --sourcemap), and run upload before they are deleted")
 	case usable == 0:
 		return errors.New("no script has a usable source map; see the warnings")

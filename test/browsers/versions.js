@@ -27,11 +27,11 @@ const urls = ['1', '2'].map((release) =>
   site.page(`/release${release}`, { start: { release, page: '/work' }, scripts: ['/work.js'] }),
 );
 
-/** Starts a browser that says that it is a version of Chrome. */
+/** Starts a browser with the user agent of a version of Chrome. */
 async function browserOf(version, args) {
   const browser = await launch(chromium, { args });
   const userAgent =
-    `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ` + `Chrome/${version}.0.0.0 Safari/537.36`;
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ' + `Chrome/${version}.0.0.0 Safari/537.36`;
   return { browser, context: await browser.newContext({ userAgent }) };
 }
 

@@ -1,4 +1,4 @@
-// What a page does: it makes, sorts and writes a list of offers, without a call to the browser.
+// The work of a page: it creates, sorts and prints a list of offers, without a call to the browser.
 
 function priceOf(offer, customer) {
   let price = offer.price;

@@ -108,7 +108,7 @@ function useOpen(tree: Tree, selected: number): [open: Open, set: (open: Open) =
   let { open } = state;
   if (state.tree != tree) open = openAtFirst(tree);
   if (state.tree != tree || state.selected != selected) open = opened(tree, open, selected);
-  // Not in useEffect, which runs later: it would undo what a key has opened or closed meanwhile.
+  // Not in useEffect, which runs later: it would undo a key press that came in between.
   useLayoutEffect(() => {
     if (state.tree != tree || state.selected != selected) setState({ tree, open, selected });
   }, [tree, selected]);
